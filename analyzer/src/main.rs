@@ -1,0 +1,2 @@
+//! The analyzer.
+fn main() {}

@@ -1,0 +1,11 @@
+//! What the eBPF programs and user space share: the maps' value types and the histogram's bucket function.
+//!
+//! The programs themselves are in `src/bin/`; their built objects, for embedding, in [`prebuilt`].
+#![no_std]
+#![expect(clippy::inline_always, reason = "in an eBPF program a call costs more than the few instructions inside")]
+
+pub mod bucket;
+#[cfg(not(target_arch = "bpf"))]
+pub mod prebuilt;
+pub mod syscalls;
+pub mod tcp;

@@ -1,0 +1,1 @@
+//! The built eBPF objects, for embedding into a loader.

@@ -1,0 +1,10 @@
+//! Recordings of runs, and what is made from them: statistics, tables, charts.
+//!
+//! Knows nothing of BPF and needs no root: everything here is a function of a [`recording::Recording`].
+#![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod counters;
+pub mod histogram;
+pub mod recording;
+pub mod store;
