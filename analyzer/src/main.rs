@@ -1,2 +1,48 @@
-//! The analyzer.
-fn main() {}
+//! The command line's one entry and exit.
+
+mod advice;
+mod bpf;
+mod cli;
+mod kernel;
+mod process;
+mod report;
+mod sockets;
+mod trace;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let level = match cli.verbose {
+        0 => log::LevelFilter::Warn,
+        1 => log::LevelFilter::Debug,
+        _ => log::LevelFilter::Trace,
+    };
+    env_logger::Builder::new().filter_level(level).init();
+    let (outcome, on_failure) = match cli.command {
+        Command::Trace(args) => (trace::run(&args), trace::FAILED),
+        Command::Report(args) => (report::run(args), 1),
+        Command::Watch(args) => (watch::run(&args), 1),
+    };
+    match outcome {
+        Ok(status) => ExitCode::from(status),
+        Err(error) if is_closed_stdout(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("analyzer: {error:#}");
+            if let Some(hint) = advice::hint_of(&error) {
+                eprintln!("hint: {hint}");
+            }
+            ExitCode::from(if advice::is_wrong_usage(&error) { 2 } else { on_failure })
+        }
+    }
+}
+
+/// `analyzer report | head` is no failure.
+fn is_closed_stdout(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -5,6 +5,8 @@
 #![expect(clippy::inline_always, reason = "in an eBPF program a call costs more than the few instructions inside")]
 
 pub mod bucket;
+#[cfg(target_arch = "bpf")]
+pub mod kernel;
 #[cfg(not(target_arch = "bpf"))]
 pub mod prebuilt;
 pub mod syscalls;

@@ -1,0 +1,105 @@
+//! The command line: what can be typed. What it means is checked in each command's `spec`.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand};
+
+/// Traces network servers and their load with eBPF: which system calls cost the time, and how it is distributed.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Cli {
+    /// Show the probes' own messages and what the kernel said of them; twice for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start a server and a load, trace both, explain the run
+    Trace(TraceArgs),
+    /// Print recordings as tables, and draw them
+    Report(ReportArgs),
+    /// Show listen queues and drops, live
+    Watch(WatchArgs),
+}
+
+/// Start a server, wait until it listens, start the workload held, attach the probes to both, release it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sudo analyzer trace --target echo-epoll-lt -- bench --mode short
+  sudo analyzer trace --target 'python3 -m http.server 8000' -- ab -n 1000 http://127.0.0.1:8000/
+  sudo analyzer trace -p $(pidof nginx) -d 10s
+  sudo analyzer trace -e connect,close -- curl http://127.0.0.1/
+
+Exit status: the workload's own; 128+N when signal N ended it; 125 when tracing itself failed;
+126 or 127 when the workload cannot be executed or found; 2 for wrong usage.")]
+pub(crate) struct TraceArgs {
+    /// Server to start and trace: a program beside `analyzer` or on PATH, or a quoted command line
+    #[arg(short, long, value_name = "COMMAND", conflicts_with = "pid")]
+    pub(crate) target: Option<String>,
+    /// Running process to trace, with all its threads and children (repeat it, or separate by commas)
+    #[arg(short, long, value_name = "PID", value_delimiter = ',', num_args = 1..)]
+    pub(crate) pid: Vec<u32>,
+    /// End the run after this time, such as 10s or 1m30s
+    #[arg(short, long, value_name = "TIME", value_parser = positive_duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Count only these system calls, separated by commas
+    #[arg(short = 'e', long = "calls", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) calls: Vec<String>,
+    /// Run target and workload as this user
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Folder for the run's own folder
+    #[arg(short, long, value_name = "DIR", default_value = "results")]
+    pub(crate) output: PathBuf,
+    /// How long the target may take until it listens
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = positive_duration)]
+    pub(crate) ready_timeout: Duration,
+    /// Command that makes the load, after `--`
+    #[arg(last = true, value_name = "WORKLOAD")]
+    pub(crate) workload: Vec<String>,
+}
+
+/// Print every recording below the given folders; needs no root.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Recordings, or folders with recordings below them
+    #[arg(default_value = "results", value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Draw charts as SVG files
+    #[arg(long)]
+    pub(crate) svg: bool,
+    /// Folder for the charts; without it they go beside each recording
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Show one row per listening socket and the host's TCP counters, until Ctrl-C.
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Time between rows, such as 1s or 500ms
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
+    pub(crate) interval: Duration,
+    /// Stop after this many rounds
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+}
+
+fn positive_duration(text: &str) -> Result<Duration, String> {
+    let duration = humantime::parse_duration(text).map_err(|error| format!("{error} (10s, 500ms, 1m30s)"))?;
+    if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

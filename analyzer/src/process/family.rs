@@ -1,0 +1,55 @@
+//! A process and what descends from it.
+
+use procfs::process::Process;
+
+/// The process and its descendants that exist now, the process first.
+///
+/// Descendants whose own parent has ended belong to someone else by then and are not found.
+pub(crate) fn family_of(pid: u32) -> Vec<u32> {
+    let mut family = vec![pid];
+    let mut next = 0;
+    while let Some(&member) = family.get(next) {
+        next += 1;
+        let known = children_of(member).into_iter().filter(|child| !family.contains(child)).collect::<Vec<_>>();
+        family.extend(known);
+    }
+    family
+}
+
+fn children_of(pid: u32) -> Vec<u32> {
+    let tasks = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok()?.tasks().ok());
+    tasks.into_iter().flatten().flatten().filter_map(|task| task.children().ok()).flatten().collect()
+}
+
+/// Name of a process as the kernel has it (at most 15 bytes).
+pub(crate) fn command_of(pid: u32) -> Option<String> {
+    Some(Process::new(i32::try_from(pid).ok()?).ok()?.stat().ok()?.comm)
+}
+
+/// Command line of a process.
+pub(crate) fn argv_of(pid: u32) -> Vec<String> {
+    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
+    process.and_then(|process| process.cmdline().ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_grandchild_belongs_to_the_family() {
+        let mut child = Command::new("sh").args(["-c", "sleep 5 & wait"]).spawn().expect("sh");
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(4);
+        let mut family = Vec::new();
+        while family.len() < 3 && std::time::Instant::now() < deadline {
+            family = family_of(std::process::id());
+        }
+        assert!(family.contains(&child.id()), "{family:?}");
+        let grandchild = family_of(child.id())[1];
+        assert_eq!(command_of(grandchild).as_deref(), Some("sleep"));
+        let grandchild = rustix::process::Pid::from_raw(i32::try_from(grandchild).expect("a pid")).expect("not 0");
+        rustix::process::kill_process(grandchild, rustix::process::Signal::KILL).expect("ours");
+        child.wait().expect("waited");
+    }
+}

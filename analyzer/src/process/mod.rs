@@ -1,0 +1,6 @@
+//! Processes that a run starts or joins: launching, output, families, users.
+
+pub(crate) mod capture;
+pub(crate) mod family;
+pub(crate) mod identity;
+pub(crate) mod launch;

@@ -1,0 +1,77 @@
+//! What can end a run, from any thread, in one queue.
+
+use std::{io, process::ExitStatus, sync::mpsc, thread};
+
+use anyhow::{Context as _, Result};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{Pid, PidfdFlags, pidfd_open},
+};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    iterator::{Handle, Signals},
+};
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// The target that we started ended.
+    TargetEnded(io::Result<ExitStatus>),
+    /// The workload ended, or could not be executed.
+    WorkloadEnded(io::Result<ExitStatus>),
+    /// A process given by `-p` ended.
+    AttachedEnded(u32),
+    /// We were told to stop by this signal.
+    Interrupted(i32),
+}
+
+/// The queue; while it exists, signals that ask us to stop are events instead.
+pub(crate) struct Events {
+    pub(crate) sender: mpsc::Sender<Event>,
+    pub(crate) receiver: mpsc::Receiver<Event>,
+    signals: Handle,
+}
+
+impl Events {
+    /// Starts to listen for signals.
+    ///
+    /// # Errors
+    /// When the handlers cannot be installed.
+    pub(crate) fn listen() -> Result<Self> {
+        let (sender, receiver) = mpsc::channel();
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to install signal handlers")?;
+        let handle = signals.handle();
+        let to_queue = sender.clone();
+        thread::spawn(move || {
+            for signal in signals.forever() {
+                if to_queue.send(Event::Interrupted(signal)).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self { sender, receiver, signals: handle })
+    }
+
+    /// Reports the end of a process that is not our child.
+    ///
+    /// # Errors
+    /// `ESRCH` when there is no such process.
+    pub(crate) fn follow(&self, pid: u32) -> io::Result<()> {
+        let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let raw = raw.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
+        let pidfd = pidfd_open(raw, PidfdFlags::empty())?;
+        let to_queue = self.sender.clone();
+        thread::spawn(move || {
+            // Readable once the process has ended; an interrupted wait is simply repeated.
+            while poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None).is_err() {}
+            let _ = to_queue.send(Event::AttachedEnded(pid));
+        });
+        Ok(())
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.signals.close();
+    }
+}

@@ -1,0 +1,110 @@
+//! The folder of one run, made before the run so that an unwritable place is known in time.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+use jiff::Timestamp;
+use reports::{recording::Recording, store};
+
+use crate::{advice::Advise as _, process::identity::Caller};
+
+/// A folder that exists; it is removed again unless a recording comes into it.
+pub(crate) struct RunFolder {
+    path: PathBuf,
+    /// Folders above it that we made, outermost first.
+    made_above: Vec<PathBuf>,
+    caller: Option<Caller>,
+    keep: bool,
+}
+
+impl RunFolder {
+    /// Makes `results/<time>-<label>` below `output`.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub(crate) fn create(output: &Path, started: Timestamp, label: &str) -> Result<Self> {
+        let unwritable = || format!("failed to make a folder for the run in `{}`", output.display());
+        let advice = "name another place with -o DIR";
+        let missing = output.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let mut made_above = missing.map(Path::to_owned).collect::<Vec<_>>();
+        made_above.reverse();
+        let mut folder = Self { path: PathBuf::new(), made_above, caller: Caller::behind_sudo(), keep: false };
+        fs::create_dir_all(output).with_context(unwritable).hint(advice)?;
+        let name = format!("{}-{label}", started.strftime("%Y%m%dT%H%M%S"));
+        folder.path = create_unused(output, &name).with_context(unwritable).hint(advice)?;
+        // A read-only or full file system shows itself here, not after the run.
+        let probe = folder.path.join(store::PARTIAL);
+        fs::write(&probe, vec![b' '; 1 << 16]).and_then(|()| fs::remove_file(&probe)).with_context(unwritable).hint(advice)?;
+        folder.hand_over(&folder.path)?;
+        for above in &folder.made_above {
+            folder.hand_over(above)?;
+        }
+        Ok(folder)
+    }
+
+    /// Writes the recording and keeps the folder; returns the file.
+    ///
+    /// # Errors
+    /// When the recording cannot be written.
+    pub(crate) fn write(&mut self, recording: &Recording) -> Result<PathBuf> {
+        let file = store::write(&self.path, recording)
+            .hint(format!("free some space in `{}`, or name another place with -o DIR", self.path.display()))?;
+        self.keep = true;
+        self.hand_over(&file)?;
+        Ok(file)
+    }
+
+    fn hand_over(&self, path: &Path) -> Result<()> {
+        let Some(caller) = self.caller else { return Ok(()) };
+        caller.own(path).with_context(|| format!("failed to give `{}` to the user behind sudo", path.display()))
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if !self.keep && !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_dir(&self.path);
+            // Only while they are empty: `remove_dir` does not do more.
+            for above in self.made_above.iter().rev() {
+                let _ = fs::remove_dir(above);
+            }
+        }
+    }
+}
+
+/// Two runs within a second get names of their own.
+fn create_unused(output: &Path, name: &str) -> std::io::Result<PathBuf> {
+    let mut attempt = 1;
+    loop {
+        let path = output.join(if attempt == 1 { name.to_owned() } else { format!("{name}-{attempt}") });
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && attempt < 1000 => attempt += 1,
+            result => return result.map(|()| path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_a_recording_leaves_no_folder() {
+        let place = tempfile::tempdir().expect("a folder");
+        let output = place.path().join("a/b");
+        drop(RunFolder::create(&output, Timestamp::UNIX_EPOCH, "x").expect("writable"));
+        assert!(!place.path().join("a").exists());
+    }
+
+    #[test]
+    fn runs_of_the_same_second_do_not_collide() {
+        let place = tempfile::tempdir().expect("a folder");
+        let first = RunFolder::create(place.path(), Timestamp::UNIX_EPOCH, "x").expect("writable");
+        let second = RunFolder::create(place.path(), Timestamp::UNIX_EPOCH, "x").expect("writable");
+        assert_eq!(first.path.file_name().and_then(|name| name.to_str()), Some("19700101T000000-x"));
+        assert_eq!(second.path.file_name().and_then(|name| name.to_str()), Some("19700101T000000-x-2"));
+    }
+}

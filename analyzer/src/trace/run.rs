@@ -1,0 +1,128 @@
+//! One run from beginning to end. What can fail does so before the server is started, where possible.
+
+use anyhow::{Result, anyhow};
+use jiff::Timestamp;
+use probes::syscalls::{CLIENT, SERVER};
+use procfs::process::Process;
+use reports::recording::Recording;
+
+use super::{
+    assemble::Parts,
+    counters::Netns,
+    events::Events,
+    folder::RunFolder,
+    outcome::{End, Interrupted, after_signal},
+    print,
+    session::{Instruments, end_workload},
+    spec::{TargetSpec, TraceSpec},
+    target::Target,
+    workload::{self, Workload},
+};
+use crate::{
+    advice::advised,
+    bpf::{loading::KernelTypes, syscalls::SyscallProbes, tcp::TcpProbes},
+    cli::TraceArgs,
+};
+
+/// Exit status when tracing itself failed.
+pub(crate) const FAILED: u8 = 125;
+
+/// Runs `analyzer trace`; returns the exit status.
+///
+/// # Errors
+/// When nothing could be traced, or the recording could not be written.
+pub(crate) fn run(args: &TraceArgs) -> Result<u8> {
+    let spec = TraceSpec::new(args)?;
+    trace(&spec, args).or_else(|error| match error.downcast_ref() {
+        Some(&Interrupted(signal)) => {
+            eprintln!("analyzer: {error}");
+            Ok(after_signal(signal))
+        }
+        None => Err(error),
+    })
+}
+
+fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
+    let workload_program = workload::find(&spec.workload);
+    if workload_program.is_none() && !spec.workload.is_empty() {
+        eprintln!("analyzer: workload `{}` is neither beside `analyzer` nor on PATH", spec.workload[0]);
+        eprintln!("hint: give its path, as in -- ./client");
+        return Ok(127);
+    }
+    check_privileges()?;
+    let mut instruments = instruments(spec)?;
+    let started = Timestamp::now();
+    let mut folder = RunFolder::create(&args.output, started, &spec.folder_label())?;
+    let events = Events::listen()?;
+    let mut target = match &spec.target {
+        TargetSpec::None => None,
+        TargetSpec::Start(argv) => Some(Target::start(argv, spec.user.as_ref(), spec.ready_timeout, &events)?),
+        TargetSpec::Attach(pids) => Some(Target::attach(pids, &events)?),
+    };
+    print::announce(target.as_ref());
+    let mut workload = workload_program
+        .map(|program| Workload::hold(program, &spec.workload, spec.user.as_ref(), &events))
+        .transpose()?;
+    let start = instruments.begin(target.as_ref(), workload.as_mut().map(|workload| &mut workload.process))?;
+    let finish = instruments.until_end(&start, &events, spec, workload.is_some())?;
+    let tcp = instruments.netns.since(&start.counters, &instruments.tcp)?;
+    if let Some(workload) = &mut workload {
+        end_workload(&mut workload.process, &finish.end, &events);
+    }
+    if let Some(target) = &mut target {
+        target.stop();
+    }
+    let status = finish.end.status(workload.is_some());
+    if let End::NotExecuted(error) = &finish.end {
+        eprintln!("analyzer: failed to execute workload `{}`: {error}", spec.workload.join(" "));
+        return Ok(status);
+    }
+    let bench = workload.as_mut().map(Workload::results).unwrap_or_default();
+    let counts = |group| instruments.syscalls.read(group);
+    let parts = Parts {
+        spec,
+        started,
+        start,
+        finish,
+        server: target.as_ref().map(|target| counts(SERVER).map(|counts| (target, counts))).transpose()?,
+        client: workload.as_ref().map(|workload| counts(CLIENT).map(|counts| (workload, counts))).transpose()?,
+        tcp,
+        bench,
+    };
+    finish_with(&parts.into_recording(), &mut folder)?;
+    Ok(status)
+}
+
+/// Prints first: a full disk must not cost the user the figures too.
+fn finish_with(recording: &Recording, folder: &mut RunFolder) -> Result<()> {
+    let printed = print::recording(recording);
+    let file = folder.write(recording)?;
+    print::written(&file);
+    printed
+}
+
+/// Loads all programs; nothing is attached yet.
+fn instruments(spec: &TraceSpec) -> Result<Instruments> {
+    let types = KernelTypes::read()?;
+    let syscalls = SyscallProbes::load(&types, &spec.selection)?;
+    let netns = Netns::of(match &spec.target {
+        TargetSpec::Attach(pids) => pids.first().copied(),
+        _ => None,
+    })?;
+    let inode = u32::try_from(netns.inode).map_err(|_| anyhow!("bug: a namespace's inode beyond 32 bits"))?;
+    let tcp = TcpProbes::load(&types, inode)?;
+    Ok(Instruments { syscalls, tcp, netns })
+}
+
+/// Says in one line what is missing before anything is started.
+fn check_privileges() -> Result<()> {
+    const CAP_SYS_ADMIN: u64 = 1 << 21;
+    const CAP_PERFMON: u64 = 1 << 38;
+    const CAP_BPF: u64 = 1 << 39;
+    let effective = Process::myself().and_then(|process| process.status()).map_or(0, |status| status.capeff);
+    if effective & CAP_SYS_ADMIN != 0 || effective & (CAP_PERFMON | CAP_BPF) == CAP_PERFMON | CAP_BPF {
+        return Ok(());
+    }
+    let words = std::env::args().map(|word| shell_words::quote(&word).into_owned()).collect::<Vec<_>>();
+    Err(advised(anyhow!("tracing needs root (or CAP_BPF and CAP_PERFMON)"), format!("sudo {}", words.join(" "))))
+}

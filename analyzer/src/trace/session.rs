@@ -1,0 +1,209 @@
+//! The measured part of a run: from the attach to the last reading.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result};
+use probes::syscalls::{CLIENT, InFlight, SERVER};
+use reports::{counters::KernelCounters, recording::Probe};
+use rustix::process::Signal;
+
+use super::{
+    counters::Netns,
+    events::{Event, Events},
+    outcome::{End, describe},
+    spec::{TargetSpec, TraceSpec},
+    target::Target,
+};
+use crate::{
+    bpf::{syscalls::SyscallProbes, tcp::TcpProbes},
+    process::launch::Launched,
+};
+
+/// How often the probes' messages are printed.
+const LOG_EVERY: Duration = Duration::from_millis(100);
+/// A server is quiet when it made no call for this long.
+const QUIET: Duration = Duration::from_millis(10);
+/// How long a server may take to become quiet after the workload's end.
+const QUIET_WITHIN: Duration = Duration::from_millis(500);
+/// How long a workload may take to end after a Ctrl-C that it got too.
+const OWN_WAY: Duration = Duration::from_millis(300);
+
+/// Probes in the kernel.
+pub(crate) struct Instruments {
+    pub(crate) syscalls: SyscallProbes,
+    pub(crate) tcp: TcpProbes,
+    pub(crate) netns: Netns,
+}
+
+/// What was noted at the attach.
+pub(crate) struct Start {
+    pub(crate) probes: Vec<Probe>,
+    pub(crate) counters: KernelCounters,
+    at: Instant,
+}
+
+/// What was noted at the end.
+pub(crate) struct Finish {
+    pub(crate) end: End,
+    pub(crate) duration: Duration,
+    pub(crate) in_flight: Vec<InFlight>,
+    /// `CLOCK_MONOTONIC` when counting stopped, in ns.
+    pub(crate) stopped_ns: u64,
+    /// How the target ended, if it did before we stopped it.
+    pub(crate) target_ended: Option<String>,
+}
+
+impl Instruments {
+    /// Attaches to the target's threads and the held workload, then releases it.
+    ///
+    /// # Errors
+    /// When the kernel refuses, or a process has ended meanwhile.
+    pub(crate) fn begin(&mut self, target: Option<&Target>, workload: Option<&mut Launched>) -> Result<Start> {
+        let mut probes = self.syscalls.attach()?;
+        probes.extend(self.tcp.attach());
+        if let Some(target) = target {
+            self.adopt(target)?;
+        }
+        let counters = self.netns.counters()?;
+        let at = Instant::now();
+        if let Some(workload) = workload {
+            self.syscalls.mark_launched(workload.pidfd(), CLIENT)?;
+            workload.release().context("the workload ended before it was released")?;
+        }
+        Ok(Start { probes, counters, at })
+    }
+
+    /// Marks the target's threads, until a look finds no more that the one before missed.
+    fn adopt(&mut self, target: &Target) -> Result<()> {
+        let mut adopted = 0;
+        loop {
+            let processes: Vec<(u32, u32)> = target.family().into_iter().map(|pid| (pid, SERVER)).collect();
+            let now = self.syscalls.adopt(&processes)?;
+            if now == adopted {
+                return Ok(());
+            }
+            adopted = now;
+        }
+    }
+
+    /// Waits for the end of the run, lets the server come to rest, stops counting.
+    ///
+    /// # Errors
+    /// When the probes cannot be stopped or read.
+    pub(crate) fn until_end(
+        &mut self,
+        start: &Start,
+        events: &Events,
+        spec: &TraceSpec,
+        has_workload: bool,
+    ) -> Result<Finish> {
+        let deadline = spec.duration.map(|duration| start.at + duration);
+        let attached = if let TargetSpec::Attach(pids) = &spec.target { pids.len() } else { 0 };
+        let mut watch = Watch { attached, has_workload, target_ended: None };
+        let end = loop {
+            self.syscalls.flush_log();
+            let wait = deadline.map_or(LOG_EVERY, |at| at.saturating_duration_since(Instant::now()).min(LOG_EVERY));
+            match events.receiver.recv_timeout(wait) {
+                Ok(event) => {
+                    if let Some(end) = watch.end_by(event) {
+                        break end;
+                    }
+                }
+                Err(_) if deadline.is_some_and(|at| Instant::now() >= at) => break End::Time,
+                Err(_) => {}
+            }
+        };
+        if matches!(end, End::Workload(_)) {
+            self.await_quiet()?;
+        }
+        let duration = start.at.elapsed();
+        let stopped_ns = monotonic_ns();
+        let in_flight = self.syscalls.stop()?;
+        self.syscalls.flush_log();
+        Ok(Finish { end, duration, in_flight, stopped_ns, target_ended: watch.target_ended })
+    }
+
+    /// The last replies are out, but the server may still have connections to close.
+    fn await_quiet(&self) -> Result<()> {
+        let deadline = Instant::now() + QUIET_WITHIN;
+        let mut before = self.syscalls.calls_so_far(SERVER)?;
+        while Instant::now() < deadline {
+            thread::sleep(QUIET);
+            let now = self.syscalls.calls_so_far(SERVER)?;
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+        Ok(())
+    }
+}
+
+/// What is still running.
+struct Watch {
+    /// Processes given by `-p` that have not ended.
+    attached: usize,
+    has_workload: bool,
+    target_ended: Option<String>,
+}
+
+impl Watch {
+    /// What an event means: the end of the run, or nothing yet.
+    fn end_by(&mut self, event: Event) -> Option<End> {
+        match event {
+            Event::WorkloadEnded(Ok(status)) => return Some(End::Workload(status)),
+            Event::WorkloadEnded(Err(error)) => return Some(End::NotExecuted(error)),
+            Event::Interrupted(signal) => return Some(End::Signal(signal)),
+            Event::TargetEnded(status) => {
+                let how = status.map_or_else(|error| error.to_string(), describe);
+                self.target_ended = Some(how);
+            }
+            Event::AttachedEnded(pid) => {
+                self.attached = self.attached.saturating_sub(1);
+                if self.attached > 0 {
+                    return None;
+                }
+                self.target_ended = Some(format!("process {pid} ended"));
+            }
+        }
+        if self.has_workload {
+            let how = self.target_ended.as_deref().unwrap_or_default();
+            eprintln!("analyzer: the target ended during the run ({how}); waiting for the workload, Ctrl-C to stop");
+            return None;
+        }
+        Some(End::NothingLeft)
+    }
+}
+
+/// Ends a workload that is still running: its own way first, since a Ctrl-C at the terminal reached it too.
+pub(crate) fn end_workload(workload: &mut Launched, end: &End, events: &Events) {
+    let ended = |within: Duration| {
+        let deadline = Instant::now() + within;
+        loop {
+            match events.receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::WorkloadEnded(_)) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    };
+    if matches!(end, End::Workload(_) | End::NotExecuted(_)) {
+        return;
+    }
+    if matches!(end, End::Signal(_)) && ended(OWN_WAY) {
+        return;
+    }
+    workload.signal(Signal::INT);
+    if !ended(Duration::from_secs(2)) {
+        workload.stop(Duration::from_secs(1));
+    }
+}
+
+/// The clock of `bpf_ktime_get_ns`.
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}

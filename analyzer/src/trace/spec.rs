@@ -1,0 +1,150 @@
+//! What a run was asked to do, checked. Touches nothing but the user database.
+
+use std::{path::Path, time::Duration};
+
+use anyhow::{Result, anyhow};
+
+use crate::{
+    advice::{advised, wrong_usage},
+    cli::TraceArgs,
+    kernel::syscall_names::Selection,
+    process::identity::User,
+};
+
+/// The processes whose calls go into the group `server`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TargetSpec {
+    /// No server: the workload alone.
+    None,
+    /// A command line to start.
+    Start(Vec<String>),
+    /// Processes that run already.
+    Attach(Vec<u32>),
+}
+
+/// A run, as asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceSpec {
+    pub(crate) target: TargetSpec,
+    pub(crate) workload: Vec<String>,
+    pub(crate) duration: Option<Duration>,
+    pub(crate) selection: Selection,
+    pub(crate) user: Option<User>,
+    pub(crate) ready_timeout: Duration,
+}
+
+impl TraceSpec {
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// For what cannot be meant, with exit status 2.
+    pub(crate) fn new(args: &TraceArgs) -> Result<Self> {
+        let target = match &args.target {
+            Some(line) => TargetSpec::Start(split(line)?),
+            None if args.pid.is_empty() => TargetSpec::None,
+            None => TargetSpec::Attach(args.pid.clone()),
+        };
+        if target == TargetSpec::None && args.workload.is_empty() {
+            let error = wrong_usage(anyhow!("nothing to trace: neither --target nor -p nor a workload"));
+            return Err(advised(error, "sudo analyzer trace --target echo-epoll-lt -- bench --mode short"));
+        }
+        let selection = Selection::parse(&args.calls).map_err(|unknown| {
+            let hint = unknown.hint();
+            advised(wrong_usage(unknown.into()), hint)
+        })?;
+        let user = args.user.as_deref().map(User::named).transpose()?;
+        Ok(Self {
+            target,
+            workload: args.workload.clone(),
+            duration: args.duration,
+            selection,
+            user,
+            ready_timeout: args.ready_timeout,
+        })
+    }
+
+    /// Name of the run's folder after its time: target and mode, or workload.
+    pub(crate) fn folder_label(&self) -> String {
+        let target = match &self.target {
+            TargetSpec::None => None,
+            TargetSpec::Start(argv) => Some(label_of(argv)),
+            TargetSpec::Attach(pids) => pids.first().map(|pid| format!("pid{pid}")),
+        };
+        let workload = self.mode().or_else(|| (!self.workload.is_empty()).then(|| label_of(&self.workload)));
+        let parts = target.into_iter().chain(workload).collect::<Vec<_>>();
+        parts.join("-").chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+    }
+
+    /// Mode of our own load generator.
+    fn mode(&self) -> Option<String> {
+        (label_of(&self.workload) == "bench").then_some(())?;
+        let mut words = self.workload.iter();
+        while let Some(word) = words.next() {
+            if word == "--mode" {
+                return words.next().cloned();
+            }
+            if let Some(mode) = word.strip_prefix("--mode=") {
+                return Some(mode.to_owned());
+            }
+        }
+        Some("short".to_owned())
+    }
+}
+
+/// Short name of a command line: the program's file name.
+pub(crate) fn label_of(argv: &[String]) -> String {
+    let program = argv.first().map(Path::new).and_then(Path::file_name);
+    program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn split(line: &str) -> Result<Vec<String>> {
+    let words = shell_words::split(line)
+        .map_err(|error| wrong_usage(anyhow!("--target `{line}`: {error}")))
+        .map_err(|error| advised(error, "quote it as for a shell: --target 'python3 -m http.server 8000'"))?;
+    if words.is_empty() {
+        return Err(wrong_usage(anyhow!("--target is empty")));
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser as _;
+
+    fn spec(line: &str) -> Result<TraceSpec> {
+        let words = shell_words::split(line).expect("valid test");
+        let Command::Trace(args) = Cli::parse_from(words).command else { panic!("not trace") };
+        TraceSpec::new(&args)
+    }
+
+    #[test]
+    fn a_folder_is_named_after_target_and_mode() {
+        let label = |line| spec(line).expect("valid").folder_label();
+        assert_eq!(label("analyzer trace --target echo-epoll-lt -- bench --mode long"), "echo-epoll-lt-long");
+        assert_eq!(label("analyzer trace --target '/x/y z/srv -p 1' -- bench"), "srv-short");
+        assert_eq!(label("analyzer trace --target a -- /usr/bin/ab -n 1"), "a-ab");
+        assert_eq!(label("analyzer trace -p 12"), "pid12");
+        assert_eq!(label("analyzer trace -- './we ird/na;me'"), "na_me");
+    }
+
+    #[test]
+    fn a_quoted_target_is_split_as_a_shell_would() {
+        let spec = spec("analyzer trace --target \"srv --name 'a b'\" -d 1s").expect("valid");
+        assert_eq!(spec.target, TargetSpec::Start(vec!["srv".into(), "--name".into(), "a b".into()]));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_wrong_usage() {
+        for line in [
+            "analyzer trace",
+            "analyzer trace --target ''",
+            "analyzer trace --target \"a 'b\"",
+            "analyzer trace -e conect -- true",
+        ] {
+            let error = spec(line).expect_err(line);
+            assert!(crate::advice::is_wrong_usage(&error), "{line}: {error:#}");
+        }
+    }
+}

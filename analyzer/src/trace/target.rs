@@ -1,0 +1,180 @@
+//! The server of a run: started by us or there already, until it is known to listen.
+
+use std::{
+    io,
+    net::SocketAddr,
+    process::{Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, anyhow};
+
+use super::{
+    events::{Event, Events},
+    lookout::{Lookout, holders_of_named_ports},
+    outcome::{Interrupted, describe},
+    spec::label_of,
+};
+use crate::{
+    advice::Advise as _,
+    process::{
+        capture::Capture,
+        family::{argv_of, command_of, family_of},
+        identity::User,
+        launch::{Launched, Start, find_program, launch},
+    },
+};
+
+/// How often the kernel is asked whether the target listens.
+const ASK_EVERY: Duration = Duration::from_millis(2);
+
+/// Processes that are traced as `server`.
+pub(crate) struct Target {
+    pub(crate) label: String,
+    pub(crate) argv: Vec<String>,
+    pub(crate) pids: Vec<u32>,
+    pub(crate) listeners: Vec<SocketAddr>,
+    /// Only of a target that we started.
+    started: Option<(Launched, Capture)>,
+}
+
+impl Target {
+    /// Starts a command line and waits until it, or a child of it, listens.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends, or does not listen in time: it is stopped then.
+    pub(crate) fn start(argv: &[String], user: Option<&User>, timeout: Duration, events: &Events) -> Result<Self> {
+        let label = label_of(argv);
+        let program = argv.first().and_then(|name| find_program(name));
+        let program = program
+            .ok_or_else(|| anyhow!("target `{}` is neither beside `analyzer` nor on PATH", argv.join(" ")))
+            .hint("give its path, as in --target ./server")?;
+        let lookout = Lookout::begin()?;
+        let (reader, writer) = io::pipe().context("failed to make a pipe")?;
+        let mut command = Command::new(&program);
+        command.args(&argv[1..]).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        if let Some(user) = user {
+            user.apply(&mut command);
+        }
+        let to_queue = events.sender.clone();
+        let launched = launch(command, Start::Detached, move |status| drop(to_queue.send(Event::TargetEnded(status))));
+        let output = Capture::of(reader);
+        let Ok(launched) = launched else {
+            return Err(not_started(events, &label));
+        };
+        let mut target = Self {
+            label,
+            argv: argv.to_vec(),
+            pids: vec![launched.pid],
+            listeners: Vec::new(),
+            started: Some((launched, output)),
+        };
+        target.await_listening(&lookout, timeout, events)?;
+        Ok(target)
+    }
+
+    /// Takes processes that run already.
+    ///
+    /// # Errors
+    /// When one of them does not exist.
+    pub(crate) fn attach(pids: &[u32], events: &Events) -> Result<Self> {
+        for &pid in pids {
+            events
+                .follow(pid)
+                .with_context(|| format!("failed to find process {pid}"))
+                .hint("`ps -e` lists the processes; a thread's id is not enough")?;
+        }
+        let first = pids.first().copied().unwrap_or_default();
+        let mut target = Self {
+            label: command_of(first).unwrap_or_else(|| format!("pid{first}")),
+            argv: argv_of(first),
+            pids: pids.to_vec(),
+            listeners: Vec::new(),
+            started: None,
+        };
+        target.listeners = Lookout::begin()?.all_of(&target.family())?;
+        Ok(target)
+    }
+
+    /// The processes and their descendants that exist now.
+    pub(crate) fn family(&self) -> Vec<u32> {
+        let mut family: Vec<u32> = self.pids.iter().flat_map(|&pid| family_of(pid)).collect();
+        family.sort_unstable();
+        family.dedup();
+        family
+    }
+
+    /// What it printed, if we started it.
+    pub(crate) fn output(&self) -> String {
+        self.started.as_ref().map(|(_, output)| output.text()).unwrap_or_default()
+    }
+
+    /// Stops what we started; leaves alone what we did not.
+    pub(crate) fn stop(&mut self) {
+        if let Some((launched, _)) = &mut self.started {
+            launched.stop(Duration::from_secs(3));
+        }
+    }
+
+    fn await_listening(&mut self, lookout: &Lookout, timeout: Duration, events: &Events) -> Result<()> {
+        let deadline = Instant::now() + timeout;
+        let mut before = Vec::new();
+        loop {
+            match events.receiver.recv_timeout(ASK_EVERY) {
+                Ok(Event::TargetEnded(status)) => return Err(self.ended_early(status)),
+                Ok(Event::Interrupted(signal)) => return Err(Interrupted(signal).into()),
+                _ => {}
+            }
+            // The same twice: a server with several listeners may still be opening them.
+            let now = lookout.new_of(&self.family())?;
+            if !now.is_empty() && now == before {
+                self.listeners = now;
+                return Ok(());
+            }
+            before = now;
+            if Instant::now() > deadline {
+                let error = anyhow!("target `{}` runs but does not listen on TCP after {timeout:?}", self.label);
+                return Err(error.context_of_output(&self.output())).hint(
+                    "give it longer with --ready-timeout 60s, or trace it without waiting: analyzer trace -p PID",
+                );
+            }
+        }
+    }
+
+    fn ended_early(&self, status: io::Result<ExitStatus>) -> anyhow::Error {
+        let how = match status {
+            Ok(status) => format!("target `{}` ended before it listened ({})", self.label, describe(status)),
+            Err(error) => format!("failed to execute target `{}`: {error}", self.label),
+        };
+        // The reader thread may be a moment behind the end of the process.
+        std::thread::sleep(Duration::from_millis(20));
+        let output = self.output();
+        let holders = holders_of_named_ports(&self.argv, &output);
+        let error = anyhow!(how).context_of_output(&output);
+        if holders.is_empty() { error } else { crate::advice::advised(error, holders.join("; ")) }
+    }
+}
+
+trait WithOutput {
+    fn context_of_output(self, output: &str) -> anyhow::Error;
+}
+
+impl WithOutput for anyhow::Error {
+    fn context_of_output(self, output: &str) -> anyhow::Error {
+        if output.is_empty() { self } else { anyhow!("{self:#}; it said:\n{}", indented(output)) }
+    }
+}
+
+fn indented(text: &str) -> String {
+    const LINES: usize = 20;
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(LINES);
+    lines[from..].iter().map(|line| format!("    {}", line.escape_debug())).collect::<Vec<_>>().join("\n")
+}
+
+fn not_started(events: &Events, label: &str) -> anyhow::Error {
+    match events.receiver.recv_timeout(Duration::from_secs(1)) {
+        Ok(Event::TargetEnded(Err(error))) => anyhow!("failed to start target `{label}`: {error}"),
+        _ => anyhow!("failed to start target `{label}`"),
+    }
+}
