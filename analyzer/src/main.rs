@@ -3,6 +3,7 @@
 mod advice;
 mod bpf;
 mod cli;
+mod events;
 mod kernel;
 mod process;
 mod report;

@@ -4,4 +4,6 @@ use anyhow::Result;
 
 use crate::cli::ReportArgs;
 
-pub(crate) fn run(_args: ReportArgs) -> Result<u8> { Ok(0) }
+pub(crate) fn run(_args: ReportArgs) -> Result<u8> {
+    Ok(0)
+}

@@ -27,7 +27,8 @@ impl KernelTypes {
     /// # Errors
     /// When the kernel has none or they cannot be read.
     pub(crate) fn read() -> Result<Self> {
-        let advice = "the kernel must be built with CONFIG_DEBUG_INFO_BTF, as the distributions' kernels since 2020 are";
+        let advice =
+            "the kernel must be built with CONFIG_DEBUG_INFO_BTF, as the distributions' kernels since 2020 are";
         let own = Btf::of_running_kernel().hint(advice)?;
         Ok(Self { own, aya: AyaBtf::from_sys_fs().hint(advice)? })
     }

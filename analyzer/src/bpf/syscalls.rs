@@ -145,7 +145,11 @@ impl SyscallProbes {
         let program = loading::task_iterator(&mut self.ebpf, name);
         let link = program.attach().with_context(|| format!("failed to attach `{name}` (iter/task)"))?;
         let mut written = Vec::new();
-        program.take_link(link)?.into_file()?.read_to_end(&mut written).with_context(|| format!("failed to run `{name}`"))?;
+        program
+            .take_link(link)?
+            .into_file()?
+            .read_to_end(&mut written)
+            .with_context(|| format!("failed to run `{name}`"))?;
         Ok(written)
     }
 

@@ -18,8 +18,19 @@ const RETRANSMITS: [&str; 2] = ["tcp_retransmit_skb", "tcp_retransmit_synack"];
 
 /// Names by number (v6.18 include/net/tcp_states.h).
 const STATE_NAMES: [&str; 13] = [
-    "NONE", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT", "CLOSE", "CLOSE_WAIT",
-    "LAST_ACK", "LISTEN", "CLOSING", "NEW_SYN_RECV",
+    "NONE",
+    "ESTABLISHED",
+    "SYN_SENT",
+    "SYN_RECV",
+    "FIN_WAIT1",
+    "FIN_WAIT2",
+    "TIME_WAIT",
+    "CLOSE",
+    "CLOSE_WAIT",
+    "LAST_ACK",
+    "LISTEN",
+    "CLOSING",
+    "NEW_SYN_RECV",
 ];
 
 /// The loaded probes; each works without the others. Dropping them detaches everything.

@@ -126,7 +126,8 @@ impl Btf {
         let first = self.types[id as usize] + 12;
         (0..record.members).find_map(|index| {
             let at = first + 12 * index;
-            let (name_at, member, raw) = (u32_at(&self.data, at)?, u32_at(&self.data, at + 4)?, u32_at(&self.data, at + 8)?);
+            let (name_at, member, raw) =
+                (u32_at(&self.data, at)?, u32_at(&self.data, at + 4)?, u32_at(&self.data, at + 8)?);
             let offset = if record.has_bitfields { raw & 0x00ff_ffff } else { raw };
             match self.string(name_at) {
                 found if found == name.as_bytes() => Some((offset, member)),

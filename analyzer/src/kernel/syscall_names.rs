@@ -1,6 +1,6 @@
 //! System calls by name and number, and the set that a run counts.
 
-use probes::syscalls::{SELECTION_WORDS, SYSCALLS};
+use probes::syscalls::SELECTION_WORDS;
 use syscalls::Sysno;
 
 /// Name of a native system call; `syscall_0xNNN` for a number that this version does not know.
@@ -62,9 +62,8 @@ impl Selection {
         }
         let mut words = [0; SELECTION_WORDS];
         for call in self.names.iter().filter_map(|name| name.parse::<Sysno>().ok()) {
-            let nr = call.id() as usize;
-            if nr < SYSCALLS as usize {
-                words[nr / 64] |= 1 << (nr % 64);
+            if let Some(word) = usize::try_from(call.id() / 64).ok().and_then(|word| words.get_mut(word)) {
+                *word |= 1 << (call.id() % 64);
             }
         }
         Some(words)

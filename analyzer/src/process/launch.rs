@@ -187,7 +187,8 @@ mod tests {
         let (held, ended) = start("true", &[], Start::Held);
         let pid = held.pid;
         drop(held);
-        assert!(ended.recv_timeout(Duration::from_secs(5)).expect("ended").is_err());
+        let end = ended.recv_timeout(Duration::from_secs(5)).expect("ended");
+        assert!(!end.is_ok_and(|status| status.success()));
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
     }
 

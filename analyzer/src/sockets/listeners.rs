@@ -80,7 +80,8 @@ impl ListenerQuery {
             let (datagram, _) = self.socket.recv_from_full().context("failed to read from sock_diag")?;
             let mut rest = datagram.as_slice();
             while !rest.is_empty() {
-                let message = NetlinkMessage::<SockDiagMessage>::deserialize(rest).context("failed to parse sock_diag")?;
+                let message =
+                    NetlinkMessage::<SockDiagMessage>::deserialize(rest).context("failed to parse sock_diag")?;
                 let length = (message.header.length as usize).next_multiple_of(4).clamp(16, rest.len().max(16));
                 rest = rest.get(length..).unwrap_or_default();
                 match message.payload {

@@ -82,7 +82,8 @@ impl Parts<'_> {
         let has_workload = self.client.is_some();
         let target_died = self.finish.target_ended.as_ref().filter(|_| has_workload);
         let target_died = target_died.map(|how| format!("the target ended during the run ({how})"));
-        let partial = self.bench.iter().any(|result| result.partial).then(|| "the load generator was stopped".to_owned());
+        let partial =
+            self.bench.iter().any(|result| result.partial).then(|| "the load generator was stopped".to_owned());
         self.finish.end.shortfall(has_workload).or(target_died).or(partial.filter(|_| self.spec.duration.is_none()))
     }
 }

@@ -36,7 +36,8 @@ impl Netns {
     /// # Errors
     /// When they cannot be read.
     pub(crate) fn counters(&self) -> Result<KernelCounters> {
-        KernelCounters::read(&self.net).with_context(|| format!("failed to read the counters in `{}`", self.net.display()))
+        KernelCounters::read(&self.net)
+            .with_context(|| format!("failed to read the counters in `{}`", self.net.display()))
     }
 
     /// What happened since `before`; `None` when the process whose namespace it is has ended, its counters with it.

@@ -37,7 +37,10 @@ impl RunFolder {
         folder.path = create_unused(output, &name).with_context(unwritable).hint(advice)?;
         // A read-only or full file system shows itself here, not after the run.
         let probe = folder.path.join(store::PARTIAL);
-        fs::write(&probe, vec![b' '; 1 << 16]).and_then(|()| fs::remove_file(&probe)).with_context(unwritable).hint(advice)?;
+        fs::write(&probe, vec![b' '; 1 << 16])
+            .and_then(|()| fs::remove_file(&probe))
+            .with_context(unwritable)
+            .hint(advice)?;
         folder.hand_over(&folder.path)?;
         for above in &folder.made_above {
             folder.hand_over(above)?;

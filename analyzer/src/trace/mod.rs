@@ -2,7 +2,6 @@
 
 mod assemble;
 mod counters;
-mod events;
 mod folder;
 mod lookout;
 mod outcome;

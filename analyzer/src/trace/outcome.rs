@@ -40,7 +40,9 @@ impl End {
     /// Why the run is not what was asked for, if it is not.
     pub(crate) fn shortfall(&self, has_workload: bool) -> Option<String> {
         match self {
-            Self::Signal(signal) if has_workload => Some(format!("stopped by signal {signal} before the workload ended")),
+            Self::Signal(signal) if has_workload => {
+                Some(format!("stopped by signal {signal} before the workload ended"))
+            }
             Self::NotExecuted(error) => Some(format!("the workload was not executed: {error}")),
             _ => None,
         }

@@ -9,7 +9,6 @@ use reports::recording::Recording;
 use super::{
     assemble::Parts,
     counters::Netns,
-    events::Events,
     folder::RunFolder,
     outcome::{End, Interrupted, after_signal},
     print,
@@ -22,6 +21,7 @@ use crate::{
     advice::advised,
     bpf::{loading::KernelTypes, syscalls::SyscallProbes, tcp::TcpProbes},
     cli::TraceArgs,
+    events::Events,
 };
 
 /// Exit status when tracing itself failed.
@@ -56,7 +56,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     let events = Events::listen()?;
     let mut target = match &spec.target {
         TargetSpec::None => None,
-        TargetSpec::Start(argv) => Some(Target::start(argv, spec.user.as_ref(), spec.ready_timeout, &events)?),
+        TargetSpec::Start(command) => Some(Target::start(command, spec.user.as_ref(), spec.ready_timeout, &events)?),
         TargetSpec::Attach(pids) => Some(Target::attach(pids, &events)?),
     };
     print::announce(target.as_ref());

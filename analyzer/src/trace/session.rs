@@ -12,13 +12,13 @@ use rustix::process::Signal;
 
 use super::{
     counters::Netns,
-    events::{Event, Events},
     outcome::{End, describe},
     spec::{TargetSpec, TraceSpec},
     target::Target,
 };
 use crate::{
     bpf::{syscalls::SyscallProbes, tcp::TcpProbes},
+    events::{Event, Events},
     process::launch::Launched,
 };
 

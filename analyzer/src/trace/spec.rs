@@ -123,7 +123,7 @@ mod tests {
     fn a_folder_is_named_after_target_and_mode() {
         let label = |line| spec(line).expect("valid").folder_label();
         assert_eq!(label("analyzer trace --target echo-epoll-lt -- bench --mode long"), "echo-epoll-lt-long");
-        assert_eq!(label("analyzer trace --target '/x/y z/srv -p 1' -- bench"), "srv-short");
+        assert_eq!(label("analyzer trace --target '/x/y/srv -p 1' -- bench"), "srv-short");
         assert_eq!(label("analyzer trace --target a -- /usr/bin/ab -n 1"), "a-ab");
         assert_eq!(label("analyzer trace -p 12"), "pid12");
         assert_eq!(label("analyzer trace -- './we ird/na;me'"), "na_me");

@@ -10,13 +10,13 @@ use std::{
 use anyhow::{Context as _, Result, anyhow};
 
 use super::{
-    events::{Event, Events},
     lookout::{Lookout, holders_of_named_ports},
     outcome::{Interrupted, describe},
     spec::label_of,
 };
 use crate::{
     advice::Advise as _,
+    events::{Event, Events},
     process::{
         capture::Capture,
         family::{argv_of, command_of, family_of},

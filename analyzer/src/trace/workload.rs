@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, anyhow};
 use reports::bench::BenchResult;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::events::{Event, Events};
+use crate::events::{Event, Events};
 use crate::process::{
     identity::User,
     launch::{Launched, Start, find_program, launch},
@@ -59,7 +59,8 @@ impl Workload {
             return Vec::new();
         }
         let parse = |line: &str| {
-            serde_json::from_str(line).inspect_err(|error| log::warn!("a load generator's result is unreadable: {error}"))
+            serde_json::from_str(line)
+                .inspect_err(|error| log::warn!("a load generator's result is unreadable: {error}"))
         };
         text.lines().filter_map(|line| parse(line).ok()).collect()
     }
