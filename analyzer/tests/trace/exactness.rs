@@ -1,0 +1,105 @@
+//! Counts are exact: programs that make exactly N calls, and the recording says N.
+
+use std::{collections::BTreeMap, process::Command};
+
+use crate::support::{calls, fixture, lossless_client, needs_root, trace};
+
+fn traced(args: &[&str]) -> reports::recording::Recording {
+    let fixture = fixture();
+    let run = trace(&[&["--", fixture.to_str().unwrap()], args].concat());
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert!(recording.complete, "{:?}", recording.incomplete_because);
+    recording
+}
+
+#[test]
+fn a_single_thread_is_counted_exactly() {
+    needs_root!();
+    let recording = traced(&["calls", "100000"]);
+    let client = lossless_client(&recording);
+    assert_eq!(calls(client, "getsid"), 100_000);
+    let getsid = client.syscall("getsid").unwrap();
+    assert_eq!((getsid.errors, getsid.latency.missing()), (0, 0));
+    assert_eq!(calls(client, "execve"), 1);
+    assert_eq!(client.syscall("exit_group").unwrap().unreturned, 1);
+}
+
+#[test]
+fn failed_calls_are_counted_as_calls_and_as_errors() {
+    needs_root!();
+    let recording = traced(&["errors", "5000"]);
+    let close = lossless_client(&recording).syscall("close").unwrap();
+    assert_eq!(close.errors, 5000);
+    assert!(close.calls() >= 5000);
+}
+
+#[test]
+fn threads_that_move_between_cpus_lose_nothing() {
+    needs_root!();
+    let recording = traced(&["hopping-threads", "8", "20000"]);
+    let client = lossless_client(&recording);
+    assert_eq!(calls(client, "getsid"), 160_000);
+    assert_eq!(calls(client, "sched_setaffinity"), 16_000);
+    assert_eq!(client.threads_followed, 8);
+}
+
+#[test]
+fn children_are_followed_across_fork_and_exec() {
+    needs_root!();
+    let recording = traced(&["forks", "50", "300"]);
+    let client = lossless_client(&recording);
+    assert_eq!(calls(client, "getsid"), 51 * 300);
+    assert_eq!(calls(client, "execve"), 51);
+    assert_eq!(client.threads_followed, 50);
+}
+
+#[test]
+fn exec_is_survived_also_from_a_thread_that_is_not_the_leader() {
+    needs_root!();
+    for verb in ["exec", "exec-from-thread"] {
+        let recording = traced(&[verb, "700"]);
+        let client = lossless_client(&recording);
+        assert_eq!(calls(client, "getsid"), 1400, "{verb}");
+        assert_eq!(calls(client, "execve"), 2, "{verb}");
+    }
+}
+
+#[test]
+fn selected_calls_alone_are_counted() {
+    needs_root!();
+    let fixture = fixture();
+    let run = trace(&["-e", "getsid,execve", "--", fixture.to_str().unwrap(), "calls", "1234"]);
+    let recording = run.recording();
+    let client = lossless_client(&recording);
+    assert_eq!(calls(client, "getsid"), 1234);
+    assert_eq!(client.syscalls.len(), 2, "{:?}", client.syscalls.iter().map(|row| &row.name).collect::<Vec<_>>());
+    assert_eq!(recording.selection, ["getsid", "execve"]);
+}
+
+#[test]
+fn counts_agree_with_strace_call_by_call() {
+    needs_root!();
+    for args in [&["forks", "5", "200"][..], &["exec", "300"], &["errors", "400"]] {
+        let recording = traced(args);
+        let client = lossless_client(&recording);
+        let ours: BTreeMap<&str, u64> =
+            client.syscalls.iter().map(|row| (row.name.as_str(), row.calls())).filter(|&(_, calls)| calls > 0).collect();
+        let theirs = strace_counts(args);
+        let theirs: BTreeMap<&str, u64> = theirs.iter().map(|(name, &calls)| (name.as_str(), calls)).collect();
+        assert_eq!(ours, theirs, "{args:?}");
+    }
+}
+
+fn strace_counts(args: &[&str]) -> BTreeMap<String, u64> {
+    let table = tempfile::NamedTempFile::new().unwrap();
+    let status = Command::new("strace").args(["-f", "-c", "-U", "name,calls", "-o"]).arg(table.path());
+    let status = { status }.arg(fixture()).args(args).status().expect("strace is installed by scripts/setup");
+    assert!(status.success());
+    let text = std::fs::read_to_string(table.path()).unwrap();
+    let row = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
+    };
+    text.lines().filter_map(row).filter(|(name, _)| name != "total").collect()
+}

@@ -1,0 +1,76 @@
+//! The main job: server and load generator of our own, counted against what was asked for.
+
+use crate::support::{calls, needs_root, trace};
+
+fn bench(server: &str, mode: &str, connections: u64, rounds: u64) -> reports::recording::Recording {
+    let (connections, rounds) = (connections.to_string(), rounds.to_string());
+    let load = ["--", "bench", "--mode", mode, "--connections", &connections, "--rounds", &rounds];
+    let run = trace(&[&["--target", server][..], &load].concat());
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert!(recording.complete);
+    let client = recording.group("client").unwrap();
+    let server = recording.group("server").unwrap();
+    assert_eq!(client.loss.total(), 0);
+    // The server sat in epoll_wait when tracing began.
+    assert_eq!(server.loss.total(), server.loss.in_flight_at_start);
+    assert!(server.loss.in_flight_at_start <= 1);
+    recording
+}
+
+fn accepted(recording: &reports::recording::Recording) -> u64 {
+    let accept = recording.group("server").unwrap().syscall("accept4").unwrap();
+    accept.calls() - accept.errors
+}
+
+#[test]
+fn short_mode_connects_and_accepts_once_per_request() {
+    needs_root!();
+    for server in ["echo-epoll-lt", "echo-epoll-et"] {
+        let recording = bench(server, "short", 50, 40);
+        let client = recording.group("client").unwrap();
+        assert_eq!(calls(client, "connect"), 2000, "{server}");
+        assert_eq!(accepted(&recording), 2000, "{server}");
+        assert_eq!(recording.bench.len(), 1);
+        assert_eq!((recording.bench[0].ok, recording.bench[0].failures()), (2000, 0), "{server}");
+    }
+}
+
+#[test]
+fn long_mode_connects_and_accepts_once_per_connection() {
+    needs_root!();
+    for server in ["echo-epoll-lt", "echo-epoll-et"] {
+        let recording = bench(server, "long", 50, 40);
+        assert_eq!(calls(recording.group("client").unwrap(), "connect"), 50, "{server}");
+        assert_eq!(accepted(&recording), 50, "{server}");
+        assert_eq!(recording.bench[0].ok, 2000, "{server}");
+    }
+}
+
+#[test]
+fn a_running_process_is_joined_with_all_its_threads_and_left_running() {
+    needs_root!();
+    let fixture = crate::support::fixture();
+    let mut server = std::process::Command::new(&fixture).args(["wait-for", "20000"]).spawn().unwrap();
+    let pid = server.id().to_string();
+    let run = trace(&["-p", &pid, "-d", "300ms"]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert!(recording.complete);
+    let group = recording.group("server").unwrap();
+    assert_eq!((group.threads_adopted, group.label.as_str()), (1, "fixture"));
+    assert!(recording.duration_ns >= 300_000_000 && recording.duration_ns < 3_000_000_000);
+    assert!(server.try_wait().unwrap().is_none(), "the process was ended");
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn the_workloads_stdout_is_shown_and_its_status_is_ours() {
+    needs_root!();
+    let run = trace(&["--", "sh", "-c", "echo from-the-workload; exit 7"]);
+    assert_eq!(run.status(), Some(7));
+    assert!(run.stdout().contains("from-the-workload"));
+    assert!(run.recording().complete);
+    assert_eq!(run.recording().group("client").unwrap().ended.as_deref(), Some("exit 7"));
+}

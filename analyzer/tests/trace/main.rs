@@ -1,0 +1,12 @@
+//! `analyzer trace` through the real binary, with real probes in the running kernel. Needs root.
+//!
+//! Each test that reads TCP counters runs in a network namespace of its own: nothing else moves them there.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod exactness;
+mod failures;
+mod load;
+mod stopping;
+mod support;
+mod tcp;

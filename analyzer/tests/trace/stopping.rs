@@ -1,0 +1,119 @@
+//! Stopping in the middle: what was measured is kept, nothing stays attached, no process is left.
+
+use std::{
+    fs,
+    process::{Child, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Run, isolated, needs_root, trace};
+
+/// Our programs in the kernel now, by the names they have there (15 bytes at most).
+fn attached() -> usize {
+    let ours = ["sys_enter", "sys_exit", "task_newtask", "sched_process_e", "inet_sock_set_s"];
+    let names = aya::programs::loaded_programs().flatten().filter_map(|program| Some(program.name_as_str()?.to_owned()));
+    names.filter(|name| ours.contains(&name.as_str())).count()
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// The analyzer itself: `unshare` and `sh` exec their way to it, so it has the child's pid.
+fn started(args: &[&str]) -> (Child, tempfile::TempDir) {
+    let (mut command, results) = isolated(args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    (child, results)
+}
+
+fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Processes whose parent is `pid`, by name.
+fn children(pid: u32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let pids: String = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok()).collect();
+    pids.split_whitespace().filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/comm")).ok()).collect()
+}
+
+#[test]
+fn ctrl_c_keeps_a_partial_recording_and_leaves_nothing() {
+    needs_root!();
+    let load = ["--target", "echo-epoll-lt", "--", "bench", "--mode", "long", "--duration", "60s"];
+    let (child, results) = started(&load);
+    let pid = child.id();
+    wait_until("the workload runs", || children(pid).iter().any(|name| name.trim() == "bench"));
+    thread::sleep(Duration::from_millis(700));
+    let server = fs::read_dir(format!("/proc/{pid}/task")).is_ok();
+    assert!(server && attached() > 0);
+    signal(&child, Signal::INT);
+    let run = Run::of(child.wait_with_output().unwrap(), results);
+    assert_eq!(run.status(), Some(130), "{}", run.stderr());
+    let recording = run.recording();
+    assert!(!recording.complete);
+    assert!(recording.incomplete_because.as_ref().unwrap().contains("signal 2"));
+    assert!(crate::support::calls(recording.group("server").unwrap(), "recvfrom") > 100);
+    assert!(recording.bench.first().is_some_and(|result| result.partial && result.ok > 0));
+    wait_until("nothing is attached", || attached() == 0);
+}
+
+#[test]
+fn ctrl_c_before_the_target_listens_stops_it() {
+    needs_root!();
+    let (child, results) = started(&["--target", "sleep 4343", "--", "true"]);
+    let pid = child.id();
+    wait_until("the target runs", || children(pid).iter().any(|name| name.trim() == "sleep"));
+    signal(&child, Signal::INT);
+    let run = Run::of(child.wait_with_output().unwrap(), results);
+    assert_eq!(run.status(), Some(130), "{}", run.stderr());
+    assert!(!run.left_anything());
+}
+
+#[test]
+fn killing_the_tracer_leaves_neither_probes_nor_processes() {
+    needs_root!();
+    let (mut child, _results) = started(&["--target", "echo-epoll-lt", "--", "sleep", "4444"]);
+    let pid = child.id();
+    wait_until("the workload runs", || children(pid).iter().any(|name| name.trim() == "sleep"));
+    let family = children(pid);
+    assert!(family.len() >= 2, "{family:?}");
+    signal(&child, Signal::KILL);
+    child.wait().unwrap();
+    wait_until("nothing is attached", || attached() == 0);
+    let survivors = || {
+        let output = std::process::Command::new("pgrep").args(["-f", "^sleep 4444"]).output().unwrap();
+        !output.stdout.is_empty()
+    };
+    wait_until("the workload has ended", || !survivors());
+}
+
+#[test]
+fn a_run_with_a_time_limit_is_complete_when_its_time_is_over() {
+    needs_root!();
+    let load = ["-d", "400ms", "--target", "echo-epoll-lt", "--", "bench", "--mode", "long", "--duration", "60s"];
+    let run = trace(&load);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    assert!(run.recording().complete, "{:?}", run.recording().incomplete_because);
+}
+
+#[test]
+fn a_target_that_dies_during_the_run_is_noted_and_the_figures_are_kept() {
+    needs_root!();
+    let target = "sh -c 'echo-epoll-lt & sleep 0.6; kill -9 $!; exit 5'";
+    let folder = std::path::Path::new(crate::support::ANALYZER).parent().unwrap().to_owned();
+    let (mut command, results) = isolated(&["--target", target, "--", "sleep", "1"]);
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let run = Run::of(command.env("PATH", path).output().unwrap(), results);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert!(!recording.complete);
+    assert!(recording.incomplete_because.unwrap().contains("the target ended during the run (exit 5)"));
+}
