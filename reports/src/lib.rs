@@ -6,5 +6,9 @@
 pub mod bench;
 pub mod counters;
 pub mod histogram;
+pub mod printable;
 pub mod recording;
+pub mod stats;
 pub mod store;
+pub mod text;
+pub mod units;
