@@ -10,5 +10,6 @@ pub mod printable;
 pub mod recording;
 pub mod stats;
 pub mod store;
+pub mod svg;
 pub mod text;
 pub mod units;

@@ -11,6 +11,7 @@ use reports::{
 };
 
 /// About lognormal, from sums and products only, so that no libm decides what a golden file holds.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times, far below 2^53")]
 pub(crate) fn lognormal(sub_bits: u8, n: u32, median_ns: u32, spread: f64) -> Histogram {
     let mut histogram = Histogram::new(sub_bits);
     let mut state = u64::from(n) ^ u64::from(median_ns) << 20;
