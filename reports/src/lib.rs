@@ -8,6 +8,7 @@ pub mod counters;
 pub mod histogram;
 pub mod printable;
 pub mod recording;
+pub mod report;
 pub mod stats;
 pub mod store;
 pub mod svg;

@@ -2,6 +2,8 @@
 //!
 //! Does not escape markup: XML escaping belongs to the writer of the XML.
 
+use std::path::Path;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The text with every control, invisible or direction-changing character written out as an escape.
@@ -16,6 +18,12 @@ pub fn printable(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The name of a file or folder, [`printable`].
+#[must_use]
+pub fn path(path: &Path) -> String {
+    printable(&path.to_string_lossy())
 }
 
 /// What could steer a terminal, reorder or hide text, or is not allowed in XML 1.0.

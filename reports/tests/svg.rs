@@ -36,7 +36,11 @@ fn charts() -> Vec<(String, String)> {
             );
         }
     }
-    charts.extend(svg::comparison(&figures(&named("20261130-143951-"))).map(|chart| ("comparison".into(), chart)));
+    let all = figures(&named("20261130-143951-"));
+    let ordinary: Vec<_> =
+        all.iter().filter(|run| !run.name.ends_with("huge") && !run.name.ends_with("crowded")).cloned().collect();
+    charts.extend(svg::comparison(&ordinary).map(|chart| ("comparison".into(), chart)));
+    charts.extend(svg::comparison(&all).map(|chart| ("comparison-huge".into(), chart)));
     let long = named(&format!("{}-", "long-name".repeat(6)));
     let many: Vec<_> = std::iter::repeat_n(figures(&long), 10).flatten().collect();
     charts.extend(svg::comparison(&many).map(|chart| ("comparison-90".into(), chart)));

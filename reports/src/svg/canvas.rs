@@ -149,8 +149,9 @@ impl Canvas<'_> {
     pub(super) fn hatched_bar(&self, corner: (f64, f64), size: (f64, f64), color: RGBColor) {
         const STEP: f64 = 6.0;
         let ((left, top), (width, height)) = (corner, size);
-        let opposite = at((left + width, top + height));
-        self.area.draw(&Rectangle::new([at(corner), opposite], stroke(color, 1.0))).expect(INFALLIBLE);
+        let (right, bottom) = (left + width, top + height);
+        // A path, because `plotters` writes no stroke width for the outline of a rectangle.
+        self.line(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], color, 1.0);
         let mut x = 0.0;
         while x + height <= width {
             self.line(&[(left + x, top + height), (left + x + height, top)], color, 1.0);

@@ -107,15 +107,13 @@ fn panel(canvas: &Canvas, panel: &Panel, runs: &[RunFigures], (heading, figure, 
     }
     for (number, run) in runs.iter().enumerate() {
         let middle = row(number) + ROW / 2.0;
-        let label = Look::new(frame::VALUE, palette::TEXT);
         let Some(value) = figure(run) else {
             canvas.text((panel.left + 8.0, middle), "no data", Look::new(frame::VALUE, palette::QUIET));
             continue;
         };
         let length = axis.length(value).max(1.0);
         canvas.bar((panel.left, middle - BAR / 2.0), (length, BAR), palette::mode(run.mode));
-        let x = panel.left + length + 6.0;
-        canvas.text((x, middle), &clipped(&show(value), label.columns_in(panel.label_end - x)), label);
+        frame::value_label(canvas, (panel.left + length + 6.0, middle), panel.label_end, &show(value));
     }
     canvas.line(&[(panel.left, top - 2.0), (panel.left, bottom)], palette::AXIS, 1.0);
 }

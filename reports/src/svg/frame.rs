@@ -1,6 +1,6 @@
 //! What every chart has around its data: a title that says what it shows, a line of context, and a caption of how it was measured.
 
-use plotters::style::text_anchor::HPos;
+use plotters::style::{WHITE, text_anchor::HPos};
 
 use super::{
     canvas::{self, Canvas, Look},
@@ -74,7 +74,24 @@ pub(super) fn whose(name: &str, label: &str) -> String {
     format!("{} ({})", printable(&clipped(name, 30)), clipped(label, 40))
 }
 
-/// Small text under an axis, in the middle of its position.
+/// A round number under an axis, in the middle of its position.
 pub(super) fn tick_label(canvas: &Canvas, position: (f64, f64), text: &str) {
-    canvas.text(position, text, TICK_LOOK);
+    canvas.text(position, &round(text), TICK_LOOK);
+}
+
+/// The text of a number that is round: `1 us`, not `1.00 us`.
+fn round(text: &str) -> String {
+    let (number, unit) = text.split_at(text.find(' ').unwrap_or(text.len()));
+    if !number.contains('.') {
+        return text.to_owned();
+    }
+    format!("{}{unit}", number.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A figure beside its bar, on a ground that keeps the grid out of its letters; `end` is how far it may reach.
+pub(super) fn value_label(canvas: &Canvas, (x, middle): (f64, f64), end: f64, text: &str) {
+    let look = Look::new(VALUE, palette::TEXT);
+    let text = clipped(text, look.columns_in(end - x));
+    canvas.bar((x - 3.0, middle - 8.0), (look.pixels(&text) * 0.95 + 3.0, 16.0), WHITE);
+    canvas.text((x, middle), &text, look);
 }

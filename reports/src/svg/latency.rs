@@ -54,7 +54,7 @@ fn words(recording: &Recording, run: &str, group: &Group, shown: &[&Syscall], of
     let which = if of > shown.len() {
         format!("the {} busiest of {of} working system calls", shown.len())
     } else {
-        format!("all {}", units::counted(of as u64, "working system call"))
+        format!("{}{}", if of > 1 { "all " } else { "" }, units::counted(of as u64, "working system call"))
     };
     let error = shown.iter().map(|row| row.latency.relative_error()).fold(0.0, f64::max);
     let lost = if missing > 0 { format!(", {} in no bucket", units::count(missing)) } else { String::new() };
@@ -83,7 +83,7 @@ fn grid(canvas: &Canvas, axis: &LogAxis) {
     }
     for tick in axis.ticks() {
         canvas.line(&[(axis.at(tick), TOP), (axis.at(tick), BOTTOM + 4.0)], palette::GRID, 1.0);
-        frame::tick_label(canvas, (axis.at(tick), BOTTOM + 14.0), &tick_time(tick));
+        frame::tick_label(canvas, (axis.at(tick), BOTTOM + 14.0), &units::duration_f64(tick));
     }
     for percent in [0u8, 25, 50, 75, 100] {
         let y = height(f64::from(percent) / 100.0);
@@ -100,17 +100,6 @@ fn grid(canvas: &Canvas, axis: &LogAxis) {
     let middle = f64::midpoint(LEFT, RIGHT);
     let look = Look::new(frame::VALUE, palette::QUIET).centered();
     canvas.text((middle, BOTTOM + 34.0), "wall time in the call, logarithmic", look);
-}
-
-/// `1 us`, not `1.00 us`: marks on the axis are round.
-fn tick_time(ns: f64) -> String {
-    let text = units::duration_f64(ns);
-    match text.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => text,
-    }
 }
 
 fn curve(canvas: &Canvas, axis: &LogAxis, histogram: &Histogram, number: usize) {

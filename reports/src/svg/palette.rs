@@ -11,6 +11,8 @@ pub(super) const GRID: RGBColor = RGBColor(0xd8, 0xd8, 0xd8);
 pub(super) const FAINT: RGBColor = RGBColor(0xef, 0xef, 0xef);
 pub(super) const WAITING: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
 pub(super) const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
+/// Of a bar that stands for many.
+pub(super) const PALE_BLUE: RGBColor = RGBColor(0x8f, 0xbf, 0xdd);
 pub(super) const ALARM: RGBColor = RGBColor(0xb3, 0x4a, 0x00);
 const ORANGE: RGBColor = RGBColor(0xe6, 0x9f, 0x00);
 

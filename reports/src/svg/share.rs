@@ -26,6 +26,8 @@ struct Bar {
     name: String,
     total_ns: u64,
     calls: u64,
+    /// Stands for all calls beyond those shown.
+    together: bool,
 }
 
 /// The chart for one group of the run named `run`; `None` when no call took any time.
@@ -55,13 +57,18 @@ pub fn share(recording: &Recording, run: &str, group: &Group) -> Option<String> 
 fn bars(rows: &[&Syscall], shown: usize) -> Vec<Bar> {
     let rows: Vec<_> = rows.iter().filter(|row| row.latency.sum() > 0).collect();
     let single = if rows.len() > shown { shown - 1 } else { rows.len() };
-    let bar = |row: &&&Syscall| Bar { name: row.name.clone(), total_ns: row.latency.sum(), calls: row.calls() };
+    let bar = |row: &&&Syscall| Bar {
+        name: row.name.clone(),
+        total_ns: row.latency.sum(),
+        calls: row.calls(),
+        together: false,
+    };
     let mut bars: Vec<Bar> = rows[..single].iter().map(bar).collect();
     let others = &rows[single..];
     if !others.is_empty() {
         let sum = |figure: fn(&Syscall) -> u64| others.iter().fold(0u64, |sum, row| sum.saturating_add(figure(row)));
         let name = format!("{} others", others.len());
-        bars.push(Bar { name, total_ns: sum(|row| row.latency.sum()), calls: sum(Syscall::calls) });
+        bars.push(Bar { name, total_ns: sum(|row| row.latency.sum()), calls: sum(Syscall::calls), together: true });
     }
     bars
 }
@@ -88,22 +95,20 @@ fn working_section(canvas: &Canvas, bars: &[Bar], total_ns: u64, axis_y: f64) {
     let axis = LinearAxis::new(longest, (BARS, BARS_END));
     for tick in axis.ticks(frame::TICK_LOOK.pixels("100.0 %")) {
         canvas.line(&[(axis.at(tick), frame::TOP - 4.0), (axis.at(tick), axis_y + 4.0)], palette::GRID, 1.0);
-        frame::tick_label(canvas, (axis.at(tick), axis_y + 14.0), &tick_percent(tick));
+        frame::tick_label(canvas, (axis.at(tick), axis_y + 14.0), &units::percent(tick));
     }
     for (number, bar) in bars.iter().enumerate() {
         let y = frame::TOP + ROW * number as f64;
         let share = bar.total_ns as f64 / total;
         let length = axis.length(share).max(1.0);
-        canvas.bar((BARS, y + (ROW - BAR) / 2.0), (length, BAR), palette::BLUE);
+        canvas.bar(
+            (BARS, y + (ROW - BAR) / 2.0),
+            (length, BAR),
+            if bar.together { palette::PALE_BLUE } else { palette::BLUE },
+        );
         labels(canvas, bar, y, length, &format!("{}, ", units::percent(share)));
     }
     canvas.line(&[(BARS, frame::TOP - 4.0), (BARS, axis_y)], palette::AXIS, 1.0);
-}
-
-/// Marks are round: one digit after the point where the step needs it.
-fn tick_percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if (percent - percent.round()).abs() < 1e-6 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 fn waiting_section(canvas: &Canvas, bars: &[Bar], top: f64) {
@@ -127,8 +132,6 @@ fn labels(canvas: &Canvas, bar: &Bar, y: f64, length: f64, share: &str) {
     let middle = y + ROW / 2.0;
     let name = Look::new(frame::NAME, palette::TEXT).right();
     canvas.text((BARS - 10.0, middle), &clipped(&bar.name, name.columns_in(BARS - 10.0 - MARGIN)), name);
-    let value = Look::new(frame::VALUE, palette::TEXT);
     let text = format!("{share}{}, {}", units::duration(bar.total_ns), units::counted(bar.calls, "call"));
-    let x = BARS + length + 8.0;
-    canvas.text((x, middle), &clipped(&text, value.columns_in(WIDTH - 4.0 - x)), value);
+    frame::value_label(canvas, (BARS + length + 8.0, middle), WIDTH - 4.0, &text);
 }
