@@ -1,4 +1,5 @@
-//! Makes text from a recording harmless before it is shown: names, command lines and output of traced programs are untrusted.
+//! Makes text from a recording harmless before it is shown: names, command lines and output of traced programs are
+//! untrusted.
 //!
 //! Does not escape markup: XML escaping belongs to the writer of the XML.
 

@@ -1,7 +1,7 @@
 //! `analyzer report`: finds recordings, prints them, and writes charts beside them.
 //!
-//! Owns the order of things and what happens when a part fails: the rest goes on. Argument parsing, colours and the exit
-//! status belong to the caller.
+//! Owns the order of things and what happens when a part fails: the rest goes on. Argument parsing, colours and the
+//! exit status belong to the caller.
 
 mod failure;
 mod files;

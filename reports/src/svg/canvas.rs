@@ -1,4 +1,4 @@
-//! Shapes and text on an SVG of `plotters`, and the parts of the file that `plotters` does not write: title and description.
+//! Shapes and text on an SVG of `plotters`, and what `plotters` does not write: title and description.
 //!
 //! Text is made harmless here, so that no chart can forget it.
 

@@ -61,12 +61,17 @@ fn words(runs: &[RunFigures], shown: &[RunFigures]) -> Words {
     } else {
         units::counted(runs.len() as u64, "run")
     };
+    let requests = units::counted(ok, "successful request");
     Words {
         title: "What each run achieved, and what a request cost the server".into(),
-        subtitle: "Left: more is better. Right: wall time in the server's working system calls per successful request, less is better".into(),
+        subtitle:
+            "Left: more is better. Right: wall time in the server's working system calls per successful request, \
+                   less is better"
+                .into(),
         caption: vec![
-            format!("{which}, {} in all, Linux {}", units::counted(ok, "successful request"), clipped(&kernels.join(", "), 60)),
-            "One bar is one run: without repeats a difference may be noise. Times: CLOCK_MONOTONIC, waiting calls left out".into(),
+            format!("{which}, {requests} in all, Linux {}", clipped(&kernels.join(", "), 60)),
+            "One bar is one run: without repeats a difference may be noise. Calls that wait by design are left out"
+                .into(),
         ],
     }
 }

@@ -1,4 +1,5 @@
-//! What every chart has around its data: a title that says what it shows, a line of context, and a caption of how it was measured.
+//! What every chart has around its data: a title that says what it shows, a line of context, and a caption of how it was
+//! measured.
 
 use plotters::style::{WHITE, text_anchor::HPos};
 

@@ -139,7 +139,8 @@ fn legend(canvas: &Canvas, row: &Syscall, number: usize) {
     // Bold letters are wider than the estimate.
     canvas.text((x, y), &clipped(&row.name, name.columns_in((WIDTH - MARGIN - x) * 0.9)), name);
     let quantile = |q| row.latency.quantile(q).map_or("-".to_owned(), units::duration);
+    // The count comes last: it is what may be cut off when it has many digits.
     let figures = Look::new(frame::TICK, palette::QUIET);
-    let text = format!("{}, p50 {}, p99 {}", units::counted(row.calls(), "call"), quantile(0.5), quantile(0.99));
+    let text = format!("p50 {}, p99 {}, {}", quantile(0.5), quantile(0.99), units::counted(row.calls(), "call"));
     canvas.text((x, y + 16.0), &clipped(&text, figures.columns_in(WIDTH - 6.0 - x)), figures);
 }

@@ -6,7 +6,7 @@ use super::style::{Style, Tone};
 use crate::printable::columns;
 
 /// Columns of a fact's label, and of its value.
-const LABEL: usize = 26;
+const LABEL: usize = 27;
 const VALUE: usize = 11;
 /// What a page is wrapped to when the caller names no width.
 const READABLE: usize = 100;
@@ -110,6 +110,6 @@ mod tests {
         page.fact(Tone::Plain, "label", "12", "a remark that does not fit at all");
         let text = page.finish();
         assert!(text.lines().count() > 1);
-        assert!(text.lines().skip(1).all(|line| line.starts_with(&" ".repeat(41)) && line.len() <= 65), "{text}");
+        assert!(text.lines().skip(1).all(|line| line.starts_with(&" ".repeat(42)) && line.len() <= 66), "{text}");
     }
 }

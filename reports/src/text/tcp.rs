@@ -19,7 +19,7 @@ pub(super) fn write(page: &mut Page, tcp: Option<&Tcp>) {
     retransmits(page, tcp);
     listeners(page, tcp);
     time_wait(page, tcp);
-    page.fact(Tone::Plain, "resets sent", &signed(tcp.counter("Tcp.OutRsts")), "");
+    page.fact(Tone::Plain, "resets sent", &signed(tcp.counter("Tcp.OutRsts")), "Tcp.OutRsts");
 }
 
 fn connections(page: &mut Page, tcp: &Tcp) {
@@ -36,8 +36,10 @@ fn connections(page: &mut Page, tcp: &Tcp) {
 fn retransmits(page: &mut Page, tcp: &Tcp) {
     let syn = tcp.counter("TcpExt.TCPSynRetrans");
     let split = match tcp.retransmits {
-        Some(seen) => format!("by the probes {} SYN + {} SYN-ACK", count(seen.syn), count(seen.syn_ack)),
-        None => format!("SYN and SYN-ACK together: {PROBE_OFF}"),
+        Some(seen) => {
+            format!("TcpExt.TCPSynRetrans; by the probes {} SYN + {} SYN-ACK", count(seen.syn), count(seen.syn_ack))
+        }
+        None => format!("TcpExt.TCPSynRetrans, SYN and SYN-ACK together: {PROBE_OFF}"),
     };
     page.fact(alarm_if(syn), "SYN retransmits", &signed(syn), &split);
     let all = tcp.counter("Tcp.RetransSegs");
@@ -52,13 +54,8 @@ fn retransmits(page: &mut Page, tcp: &Tcp) {
 
 fn listeners(page: &mut Page, tcp: &Tcp) {
     let (overflows, drops) = (tcp.counter("TcpExt.ListenOverflows"), tcp.counter("TcpExt.ListenDrops"));
-    page.fact(
-        alarm_if(overflows),
-        "listen overflows",
-        &signed(overflows),
-        "SYNs or ACKs dropped at a full accept queue",
-    );
-    page.fact(alarm_if(drops), "listen drops", &signed(drops), "dropped by a listener for any reason");
+    page.fact(alarm_if(overflows), "listen overflows", &signed(overflows), "TcpExt.ListenOverflows: accept queue full");
+    page.fact(alarm_if(drops), "listen drops", &signed(drops), "TcpExt.ListenDrops: for any reason");
 }
 
 fn time_wait(page: &mut Page, tcp: &Tcp) {

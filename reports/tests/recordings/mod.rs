@@ -229,6 +229,10 @@ pub(crate) fn lossy() -> Recording {
         .collect();
     recording.groups[0].syscalls[1].restarted = 2;
     recording.probes.push(probe("kfree_skb", Some("the kernel has no member `rx_sk`")));
+    // SYNs that were sent again: whole seconds.
+    for (n, second) in [(271, 1), (12, 2), (3, 3)] {
+        (0..n).for_each(|more| recording.groups[1].syscalls[0].latency.record(second * 1_000_000_000 + more * 91_000));
+    }
     let bench = &mut recording.bench[0];
     bench.failed = BTreeMap::from([("refused".into(), 10), ("timeout".into(), 1_271), ("closed".into(), 0)]);
     bench.client_cpu_ns = bench.elapsed_ns * 97 / 100;
