@@ -29,7 +29,7 @@ fn loss(page: &mut Page, group: &Group) {
     let name = clipped(&group.name, super::NAME_COLUMNS);
     let lost = group.loss.total();
     let kinds = group.loss.kinds().into_iter().filter(|&(_, count)| count > 0);
-    let kinds: Vec<_> = kinds.map(|(kind, count)| format!("{} {kind}", units::count(count))).collect();
+    let kinds: Vec<_> = kinds.map(|(kind, count)| format!("{kind} {}", units::count(count))).collect();
     let tone = if lost > 0 { Tone::Alarm } else { Tone::Plain };
     let detail = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
     page.prose(tone, 4, &format!("  {name}: lost {}{detail}", units::count(lost)));
