@@ -91,6 +91,6 @@ impl BenchResult {
     /// Failed requests of all kinds.
     #[must_use]
     pub fn failures(&self) -> u64 {
-        self.failed.values().sum()
+        self.failed.values().fold(0, |total, count| total.saturating_add(*count))
     }
 }

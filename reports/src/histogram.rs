@@ -69,12 +69,18 @@ impl Histogram {
             self.buckets.resize(other.buckets.len(), 0);
         }
         for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
-            *mine += theirs;
+            *mine = mine.saturating_add(*theirs);
         }
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+    }
+
+    /// Both cut values into the same buckets, so that they can be merged.
+    #[must_use]
+    pub fn same_layout(&self, other: &Self) -> bool {
+        self.sub_bits == other.sub_bits
     }
 
     /// Number of values.

@@ -6,5 +6,11 @@
 pub mod bench;
 pub mod counters;
 pub mod histogram;
+pub mod printable;
 pub mod recording;
+pub mod report;
+pub mod stats;
 pub mod store;
+pub mod svg;
+pub mod text;
+pub mod units;

@@ -169,7 +169,8 @@ impl Loss {
     /// Everything that was not counted.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.kinds().iter().map(|(_, count)| count).sum()
+        // Saturating, because a recording may hold any number.
+        self.kinds().iter().fold(0, |total, (_, count)| total.saturating_add(*count))
     }
 }
 
@@ -221,7 +222,8 @@ impl Tcp {
     /// Times that sockets went from one state to another.
     #[must_use]
     pub fn transition(&self, from: &str, to: &str) -> u64 {
-        self.transitions.iter().filter(|change| change.from == from && change.to == to).map(|change| change.count).sum()
+        let same = self.transitions.iter().filter(|change| change.from == from && change.to == to);
+        same.fold(0, |total, change| total.saturating_add(change.count))
     }
 }
 

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::recording::{Recording, SCHEMA};
+use crate::{
+    printable,
+    recording::{Recording, SCHEMA},
+};
 
 /// Name of a recording in its run's folder.
 pub const FILE: &str = "recording.json";
@@ -18,7 +21,7 @@ pub const PARTIAL: &str = "recording.json.partial";
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The system said no.
-    #[error("failed to {action} `{}`", path.display())]
+    #[error("failed to {action} `{}`", printable::path(path))]
     Io {
         /// What was tried.
         action: &'static str,
@@ -28,7 +31,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The text is not a recording: damaged, cut off, or something else.
-    #[error("`{}` is damaged or not a recording", path.display())]
+    #[error("`{}` is damaged or not a recording", printable::path(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -36,13 +39,13 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// Only the name of an unfinished write is there.
-    #[error("`{}` was never finished", path.display())]
+    #[error("`{}` was never finished", printable::path(path))]
     HalfWritten {
         /// The unfinished file.
         path: PathBuf,
     },
     /// A later version of the tool wrote it.
-    #[error("`{}` has schema {found}, this version reads up to {SCHEMA}", path.display())]
+    #[error("`{}` has schema {found}, this version reads up to {SCHEMA}", printable::path(path))]
     Newer {
         /// The file.
         path: PathBuf,

@@ -1,0 +1,161 @@
+//! Figures derived from a recording that more than one renderer shows. Nothing here is stored.
+//!
+//! Does not format: units and layout belong to `units` and the renderers.
+
+use std::path::PathBuf;
+
+use crate::{
+    bench::{BenchResult, Mode},
+    histogram::Histogram,
+    recording::{Group, Recording, Syscall, Tcp},
+};
+
+/// A group's system calls that returned at least once, by falling total time.
+pub struct ByTime<'a> {
+    /// Calls that do work: their time is cost.
+    pub working: Vec<&'a Syscall>,
+    /// Calls that wait by design: their time is idleness.
+    pub waiting: Vec<&'a Syscall>,
+}
+
+impl<'a> ByTime<'a> {
+    /// Sorts the calls of `group`.
+    #[must_use]
+    pub fn of(group: &'a Group) -> Self {
+        let mut seen: Vec<&Syscall> = group.syscalls.iter().filter(|row| row.calls() > 0).collect();
+        seen.sort_by(|a, b| b.latency.sum().cmp(&a.latency.sum()).then_with(|| a.name.cmp(&b.name)));
+        let (waiting, working) = seen.into_iter().partition(|row| row.waits_by_design());
+        Self { working, waiting }
+    }
+
+    /// Wall time of all working calls, in ns.
+    #[must_use]
+    pub fn working_ns(&self) -> u64 {
+        self.working.iter().fold(0, |total, row| total.saturating_add(row.latency.sum()))
+    }
+
+    /// Number of all calls, waiting ones included.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.working.iter().chain(&self.waiting).fold(0, |total, row| total.saturating_add(row.calls()))
+    }
+}
+
+/// Sockets that went into `TIME_WAIT`, seen from both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeWait {
+    /// `FIN_WAIT2` or `CLOSING` to `CLOSE` by the probe; `None` when it is off. Not proof: orphans in
+    /// `FIN_WAIT2`, data after close and bucket overflow look the same.
+    pub candidates: Option<u64>,
+    /// What the kernel's counters account for.
+    pub confirmed: i64,
+}
+
+impl TimeWait {
+    /// Candidates beyond what the kernel confirms.
+    #[must_use]
+    pub fn unexplained(&self) -> Option<i64> {
+        let candidates = i64::try_from(self.candidates?).unwrap_or(i64::MAX);
+        Some(candidates.saturating_sub(self.confirmed))
+    }
+}
+
+impl Tcp {
+    /// Connections that ended, each end for itself; `None` when the probe is off.
+    #[must_use]
+    pub fn closed(&self) -> Option<u64> {
+        // LISTEN and SYN_SENT never were connections.
+        let ended = |from: &str| !matches!(from, "LISTEN" | "SYN_SENT");
+        let closings = self.transitions.iter().filter(|change| change.to == "CLOSE" && ended(&change.from));
+        (!self.transitions.is_empty()).then(|| closings.fold(0, |total, change| change.count.saturating_add(total)))
+    }
+
+    /// Sockets that went into `TIME_WAIT`.
+    #[must_use]
+    pub fn time_wait_created(&self) -> TimeWait {
+        let (before, after) = self.time_wait;
+        let gauge = i64::try_from(i128::from(after) - i128::from(before)).unwrap_or(i64::MAX);
+        let left = self.counter("TcpExt.TW").saturating_add(self.counter("TcpExt.TWRecycled"));
+        let candidates = self.transition("FIN_WAIT2", "CLOSE").saturating_add(self.transition("CLOSING", "CLOSE"));
+        TimeWait {
+            candidates: (!self.transitions.is_empty()).then_some(candidates),
+            confirmed: gauge.saturating_add(left),
+        }
+    }
+}
+
+/// One run in a row of a comparison: small, so that thousands of runs can be held.
+#[derive(Clone, Debug)]
+pub struct RunFigures {
+    /// The recording.
+    pub path: PathBuf,
+    /// Name of the run's folder.
+    pub name: String,
+    /// How requests used connections; `None` without load results or when they differ.
+    pub mode: Option<Mode>,
+    /// Successful requests per second of elapsed time.
+    pub requests_per_s: Option<f64>,
+    /// Successful requests.
+    pub ok: Option<u64>,
+    /// Failed requests.
+    pub failed: Option<u64>,
+    /// Median and 99th percentile of connecting, in ns.
+    pub connect_ns: [Option<u64>; 2],
+    /// Median and 99th percentile of a request, in ns.
+    pub request_ns: [Option<u64>; 2],
+    /// Wall time of the server's working system calls for each successful request, in ns.
+    pub server_ns_per_request: Option<f64>,
+    /// The server's system calls for each successful request, waiting ones included.
+    pub server_calls_per_request: Option<f64>,
+    /// What was not counted, in all groups.
+    pub lost: u64,
+    /// The run came to its planned end.
+    pub complete: bool,
+    /// `uname -r`.
+    pub kernel: String,
+}
+
+impl RunFigures {
+    /// Takes the figures from a recording.
+    #[must_use]
+    pub fn of(path: PathBuf, name: String, recording: &Recording) -> Self {
+        let bench = &recording.bench;
+        let total = |field: fn(&BenchResult) -> u64| {
+            (!bench.is_empty()).then(|| bench.iter().fold(0u64, |sum, result| sum.saturating_add(field(result))))
+        };
+        let ok = total(|result| result.ok);
+        let elapsed_ns = total(|result| result.elapsed_ns).filter(|&elapsed_ns| elapsed_ns > 0);
+        let server = recording.group("server").map(ByTime::of);
+        let per_request = |figure: Option<u64>| Some(figure? as f64 / ok.filter(|&ok| ok > 0)? as f64);
+        Self {
+            path,
+            name,
+            mode: bench
+                .first()
+                .map(|first| first.settings.mode)
+                .filter(|&mode| bench.iter().all(|b| b.settings.mode == mode)),
+            requests_per_s: ok.zip(elapsed_ns).map(|(ok, elapsed_ns)| ok as f64 * 1e9 / elapsed_ns as f64),
+            ok,
+            failed: total(BenchResult::failures),
+            connect_ns: median_and_p99(bench.iter().map(|result| &result.connect)),
+            request_ns: median_and_p99(bench.iter().map(|result| &result.request)),
+            server_ns_per_request: per_request(server.as_ref().map(ByTime::working_ns)),
+            server_calls_per_request: per_request(server.as_ref().map(ByTime::calls)),
+            lost: recording.groups.iter().fold(0, |lost, group| lost.saturating_add(group.loss.total())),
+            complete: recording.complete,
+            kernel: recording.host.kernel.clone(),
+        }
+    }
+}
+
+/// Of all values together; nothing when the histograms cannot be merged.
+fn median_and_p99<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> [Option<u64>; 2] {
+    let Some(mut all) = histograms.next().cloned() else { return [None, None] };
+    for histogram in histograms {
+        if !all.same_layout(histogram) {
+            return [None, None];
+        }
+        all.merge(histogram);
+    }
+    [all.quantile(0.5), all.quantile(0.99)]
+}

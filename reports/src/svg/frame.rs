@@ -1,0 +1,98 @@
+//! What every chart has around its data: a title that says what it shows, a line of context, and a caption of how it was
+//! measured.
+
+use plotters::style::{WHITE, text_anchor::HPos};
+
+use super::{
+    canvas::{self, Canvas, Look},
+    palette,
+};
+use crate::{
+    printable::{clipped, printable},
+    recording::Recording,
+    units,
+};
+
+pub(super) const MARGIN: f64 = 20.0;
+/// Where data may begin.
+pub(super) const TOP: f64 = 84.0;
+const CAPTION_LINE: f64 = 16.0;
+
+pub(super) const NAME: f64 = 12.0;
+pub(super) const VALUE: f64 = 11.0;
+pub(super) const TICK: f64 = 10.5;
+pub(super) const TICK_LOOK: Look = Look { size: TICK, color: palette::TEXT, bold: false, anchor: HPos::Center };
+
+/// The words around a chart.
+pub(super) struct Words {
+    pub(super) title: String,
+    pub(super) subtitle: String,
+    pub(super) caption: Vec<String>,
+}
+
+/// Draws `data`, which needs the height from [`TOP`] to `bottom`, in its frame.
+pub(super) fn framed(width: f64, bottom: f64, words: &Words, data: impl FnOnce(&Canvas)) -> String {
+    let height = bottom + 14.0 + CAPTION_LINE * words.caption.len() as f64 + 10.0;
+    let description = format!("{}. {}.", words.subtitle, words.caption.join(". "));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a picture of some thousand pixels")]
+    let size = (width as u32, height.ceil() as u32);
+    canvas::draw(size, &words.title, &description, |canvas| {
+        let line = |y: f64, text: &str, look: Look| {
+            canvas.text((MARGIN, y), &clipped(text, look.columns_in(width - 2.0 * MARGIN)), look);
+        };
+        line(26.0, &words.title, Look::new(17.0, palette::TEXT).bold());
+        line(50.0, &words.subtitle, Look::new(12.0, palette::QUIET));
+        data(canvas);
+        let mut y = bottom + 14.0 + CAPTION_LINE / 2.0;
+        for text in &words.caption {
+            line(y, text, Look::new(10.5, palette::QUIET));
+            y += CAPTION_LINE;
+        }
+    })
+}
+
+/// Which run, on what machine, and whether it can be trusted.
+pub(super) fn how_measured(recording: &Recording, run: &str) -> String {
+    let host = &recording.host;
+    let flaw = if recording.complete { "" } else { ", INCOMPLETE" };
+    format!(
+        "Run {}, Linux {} {}, {}{flaw}",
+        clipped(run, 60),
+        clipped(&host.kernel, 30),
+        clipped(&host.arch, 12),
+        units::counted(u64::from(host.cpus), "CPU"),
+    )
+}
+
+/// The clock of the latencies.
+pub(super) fn clock(recording: &Recording) -> String {
+    let clock = &recording.host.clock;
+    if clock.is_empty() { "unknown clock".to_owned() } else { clipped(clock, 30) }
+}
+
+/// A group's name and its program's.
+pub(super) fn whose(name: &str, label: &str) -> String {
+    format!("{} ({})", printable(&clipped(name, 30)), clipped(label, 40))
+}
+
+/// A round number under an axis, in the middle of its position.
+pub(super) fn tick_label(canvas: &Canvas, position: (f64, f64), text: &str) {
+    canvas.text(position, &round(text), TICK_LOOK);
+}
+
+/// The text of a number that is round: `1 us`, not `1.00 us`.
+fn round(text: &str) -> String {
+    let (number, unit) = text.split_at(text.find(' ').unwrap_or(text.len()));
+    if !number.contains('.') {
+        return text.to_owned();
+    }
+    format!("{}{unit}", number.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A figure beside its bar, on a ground that keeps the grid out of its letters; `end` is how far it may reach.
+pub(super) fn value_label(canvas: &Canvas, (x, middle): (f64, f64), end: f64, text: &str) {
+    let look = Look::new(VALUE, palette::TEXT);
+    let text = clipped(text, look.columns_in(end - x));
+    canvas.bar((x - 3.0, middle - 8.0), (look.pixels(&text) * 0.95 + 3.0, 16.0), WHITE);
+    canvas.text((x, middle), &text, look);
+}

@@ -1,0 +1,107 @@
+//! The whole result of one run: what was run, the load's result, system calls by group, TCP, and what is missing.
+//!
+//! Owns the order and the headings; each part is made by its own file.
+
+use super::{
+    bench, completeness,
+    page::Page,
+    style::{Style, Tone},
+    syscalls, tcp,
+};
+use crate::{
+    printable::{clipped, command_line, printable},
+    recording::{Group, Recording},
+    units,
+};
+
+/// Process ids named in a heading.
+const PIDS_SHOWN: usize = 4;
+/// Lines of a program's own output that are repeated, and how wide.
+const OUTPUT_LINES: usize = 8;
+const OUTPUT_COLUMNS: usize = 160;
+
+/// Everything that `analyzer trace` prints about a finished run.
+#[must_use]
+pub fn run(recording: &Recording, style: &Style) -> String {
+    let mut page = Page::new(style);
+    header(&mut page, recording);
+    for result in &recording.bench {
+        page.blank();
+        page.block(&bench(result, style));
+    }
+    for group in &recording.groups {
+        page.blank();
+        page.heading(&group_heading(group));
+        listeners_and_end(&mut page, group);
+        syscalls::write(&mut page, group, style);
+        output(&mut page, &group.output);
+    }
+    page.blank();
+    tcp::write(&mut page, recording.tcp.as_ref());
+    page.blank();
+    completeness::write(&mut page, recording);
+    page.finish()
+}
+
+fn header(page: &mut Page, recording: &Recording) {
+    let host = &recording.host;
+    let labels: Vec<_> = recording.groups.iter().map(|group| clipped(&group.label, super::NAME_COLUMNS)).collect();
+    let what = if labels.is_empty() { "nothing traced".to_owned() } else { labels.join(" + ") };
+    page.heading(&what);
+    page.prose(
+        Tone::Plain,
+        2,
+        &format!(
+            "  {}, for {}, Linux {} {}, {}",
+            printable(&recording.started),
+            units::duration(recording.duration_ns),
+            printable(&host.kernel),
+            printable(&host.arch),
+            units::counted(u64::from(host.cpus), "CPU"),
+        ),
+    );
+    if !recording.argv.is_empty() {
+        page.prose(Tone::Quiet, 4, &format!("  {}", command_line(&recording.argv)));
+    }
+    if !recording.selection.is_empty() {
+        page.prose(
+            Tone::Plain,
+            4,
+            &format!("  only these calls were counted: {}", printable(&recording.selection.join(", "))),
+        );
+    }
+}
+
+fn group_heading(group: &Group) -> String {
+    let mut pids: Vec<_> = group.pids.iter().take(PIDS_SHOWN).map(u32::to_string).collect();
+    if group.pids.len() > PIDS_SHOWN {
+        pids.push(format!("and {} more", group.pids.len() - PIDS_SHOWN));
+    }
+    let pids = if pids.is_empty() { String::new() } else { format!("  pid {}", pids.join(", ")) };
+    let threads = units::counted(group.threads_adopted.saturating_add(group.threads_followed), "thread");
+    format!("{}  {}{pids}  ({threads})", printable(&group.name), clipped(&group.label, super::NAME_COLUMNS))
+}
+
+fn listeners_and_end(page: &mut Page, group: &Group) {
+    let mut words = Vec::new();
+    if !group.listeners.is_empty() {
+        words.push(format!("listened on {}", printable(&group.listeners.join(", "))));
+    }
+    if let Some(ended) = &group.ended {
+        words.push(format!("ended with {}", printable(ended)));
+    }
+    if !words.is_empty() {
+        page.prose(Tone::Quiet, 4, &format!("  {}", words.join(", ")));
+    }
+}
+
+fn output(page: &mut Page, output: &str) {
+    let lines: Vec<&str> = output.lines().collect();
+    if lines.is_empty() {
+        return;
+    }
+    page.line(Tone::Quiet, "  the last it printed:");
+    for line in &lines[lines.len().saturating_sub(OUTPUT_LINES)..] {
+        page.line(Tone::Plain, &format!("  | {}", clipped(line, OUTPUT_COLUMNS)));
+    }
+}

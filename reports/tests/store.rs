@@ -1,0 +1,104 @@
+//! Recordings as files: what is written is read again, and what is not whole is refused.
+
+mod recordings;
+
+use std::{fs, path::Path};
+
+use reports::store::{self, StoreError};
+
+#[test]
+fn every_recording_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for (name, recording) in recordings::all() {
+        let path = store::write(folder.path(), &recording).expect("writable");
+        assert_eq!(store::read(&path).expect("whole"), recording, "{name}");
+    }
+}
+
+#[test]
+fn a_recording_cut_at_any_length_is_refused() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = store::write(folder.path(), &recordings::lossy()).expect("writable");
+    let whole = fs::read(&path).expect("written");
+    let step = whole.len() / 40;
+    // The last byte is the newline; without it the recording is whole.
+    for length in (0..whole.len() - 1).step_by(step).chain([1, whole.len() - 2]) {
+        fs::write(&path, &whole[..length]).expect("writable");
+        assert!(matches!(store::read(&path), Err(StoreError::Damaged { .. })), "{length} of {}", whole.len());
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(store::FILE);
+    for text in
+        ["", "\0\0\0", "[]", "null", "{}", "{\"schema\":\"x\"}", "{\"schema\":1}", "{\"schema\":-1}", "\u{feff}{}"]
+    {
+        fs::write(&path, text).expect("writable");
+        assert!(matches!(store::read(&path), Err(StoreError::Damaged { .. })), "{text:?}");
+    }
+}
+
+#[test]
+fn a_newer_schema_is_refused_by_its_number() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(store::FILE);
+    fs::write(&path, "{\"schema\":7,\"of\":\"the future\"}").expect("writable");
+    let error = store::read(&path).expect_err("newer");
+    assert!(matches!(error, StoreError::Newer { found: 7, .. }));
+    assert!(error.to_string().contains("schema 7"));
+}
+
+#[test]
+fn a_half_written_recording_is_found_and_refused() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    fs::write(folder.path().join(store::PARTIAL), "{\"schema\":1,").expect("writable");
+    let found = store::find(folder.path()).expect("readable");
+    assert_eq!(found, [folder.path().join(store::PARTIAL)]);
+    assert!(matches!(store::read(&found[0]), Err(StoreError::HalfWritten { .. })));
+}
+
+#[test]
+fn a_missing_or_unreadable_file_is_named() {
+    let error = store::read(Path::new("/nowhere/recording.json")).expect_err("missing");
+    assert!(error.to_string().contains("/nowhere/recording.json"));
+    assert!(matches!(store::find(Path::new("/nowhere")), Err(StoreError::Io { .. })));
+}
+
+#[test]
+fn recordings_are_found_at_any_depth_in_the_order_of_their_names() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let names = ["b", "a/deep/down", "c", "a", "10", "9"];
+    for name in names {
+        let run = folder.path().join(name);
+        fs::create_dir_all(&run).expect("new");
+        fs::write(run.join(store::FILE), "").expect("writable");
+        fs::write(run.join("latency-server.svg"), "").expect("writable");
+    }
+    let found = store::find(folder.path()).expect("readable");
+    let mut expected: Vec<_> = names.iter().map(|name| folder.path().join(name).join(store::FILE)).collect();
+    expected.sort();
+    assert_eq!(found, expected);
+    assert_eq!(store::find(&found[0]).expect("a file is taken as named"), [found[0].clone()]);
+}
+
+#[test]
+fn a_failed_write_leaves_the_recording_that_was_there() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let before = recordings::typical();
+    let path = store::write(folder.path(), &before).expect("writable");
+    // A folder under the temporary name makes the next write fail, for root too.
+    fs::create_dir(folder.path().join(store::PARTIAL)).expect("new");
+    assert!(matches!(store::write(folder.path(), &recordings::lossy()), Err(StoreError::Io { .. })));
+    assert_eq!(store::read(&path).expect("untouched"), before);
+}
+
+#[test]
+fn nothing_but_the_recording_is_left_after_a_write() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    store::write(folder.path(), &recordings::typical()).expect("writable");
+    store::write(folder.path(), &recordings::lossy()).expect("writable");
+    let names: Vec<_> = fs::read_dir(folder.path()).expect("there").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(names, [store::FILE]);
+}
