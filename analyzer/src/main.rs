@@ -8,6 +8,7 @@ mod kernel;
 mod process;
 mod report;
 mod sockets;
+mod terminal;
 mod trace;
 mod watch;
 

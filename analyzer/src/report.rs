@@ -1,9 +1,26 @@
 //! `analyzer report`: hands the command line to the `reports` crate.
 
+use std::io;
+
 use anyhow::Result;
+use reports::report::{self, Options};
 
-use crate::cli::ReportArgs;
+use crate::{cli::ReportArgs, terminal};
 
-pub(crate) fn run(_args: ReportArgs) -> Result<u8> {
-    Ok(0)
+/// Runs `analyzer report`; returns the exit status: 1 when anything was skipped.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub(crate) fn run(args: ReportArgs) -> Result<u8> {
+    let options = Options { paths: args.paths, svg: args.svg, out: args.output, style: terminal::style() };
+    let outcome = report::run(&options, &mut io::stdout().lock())?;
+    let whole = outcome.failed.is_empty();
+    for failure in outcome.failed {
+        let hint = failure.hint();
+        eprintln!("analyzer: {:#}", anyhow::Error::from(failure));
+        if let Some(hint) = hint {
+            eprintln!("hint: {hint}");
+        }
+    }
+    Ok(u8::from(!whole))
 }

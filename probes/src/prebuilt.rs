@@ -4,14 +4,18 @@
 #[repr(C, align(8))]
 struct Aligned<T: ?Sized>(T);
 
+macro_rules! object {
+    ($file:literal) => {{
+        static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!("../prebuilt/", $file)));
+        &OBJECT.0
+    }};
+}
+
 /// `src/bin/syscalls.rs`, built.
-pub static SYSCALLS: &[u8] = {
-    static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!("../prebuilt/syscalls.bpf.o"));
-    &OBJECT.0
-};
+pub static SYSCALLS: &[u8] = object!("syscalls.bpf.o");
 
 /// `src/bin/tcp.rs`, built.
-pub static TCP: &[u8] = {
-    static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!("../prebuilt/tcp.bpf.o"));
-    &OBJECT.0
-};
+pub static TCP: &[u8] = object!("tcp.bpf.o");
+
+/// `src/bin/floor.rs`, built.
+pub static FLOOR: &[u8] = object!("floor.bpf.o");

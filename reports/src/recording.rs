@@ -97,6 +97,9 @@ pub struct Group {
     pub threads_followed: u64,
     /// One row per system call that was seen.
     pub syscalls: Vec<Syscall>,
+    /// Calls that were in progress when tracing began and have returned since: without a start they have no latency.
+    #[serde(default)]
+    pub in_flight_at_start: u64,
     /// Calls still in progress at the end.
     #[serde(default)]
     pub in_flight: Vec<InFlight>,
@@ -140,8 +143,6 @@ pub struct InFlight {
 pub struct Loss {
     /// New threads that could not be marked.
     pub threads_not_followed: u64,
-    /// Calls that were in progress when tracing began.
-    pub in_flight_at_start: u64,
     /// Returns without an entry (seccomp-denied calls).
     pub exit_without_enter: u64,
     /// Calls with a number outside the table.
@@ -155,10 +156,9 @@ pub struct Loss {
 impl Loss {
     /// Each kind with the words that name it.
     #[must_use]
-    pub fn kinds(&self) -> [(&'static str, u64); 6] {
+    pub fn kinds(&self) -> [(&'static str, u64); 5] {
         [
             ("new threads not followed", self.threads_not_followed),
-            ("calls in progress at the start", self.in_flight_at_start),
             ("returns without an entry (seccomp)", self.exit_without_enter),
             ("numbers outside the table", self.number_out_of_range),
             ("calls through the 32-bit ABI", self.foreign_abi),
@@ -183,8 +183,8 @@ pub struct Tcp {
     pub counters: BTreeMap<String, i64>,
     /// Sockets in `TIME_WAIT` before and after.
     pub time_wait: (u64, u64),
-    /// State changes counted by `inet_sock_set_state`; empty when that probe is off.
-    pub transitions: Vec<Transition>,
+    /// State changes counted by `inet_sock_set_state`; `None` when that probe is off.
+    pub transitions: Option<Vec<Transition>>,
     /// Retransmitted segments counted by the probes; `None` when they are off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<Retransmits>,
@@ -222,7 +222,7 @@ impl Tcp {
     /// Times that sockets went from one state to another.
     #[must_use]
     pub fn transition(&self, from: &str, to: &str) -> u64 {
-        let same = self.transitions.iter().filter(|change| change.from == from && change.to == to);
+        let same = self.transitions.iter().flatten().filter(|change| change.from == from && change.to == to);
         same.fold(0, |total, change| total.saturating_add(change.count))
     }
 }

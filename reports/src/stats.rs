@@ -47,16 +47,19 @@ pub struct TimeWait {
     /// `FIN_WAIT2` or `CLOSING` to `CLOSE` by the probe; `None` when it is off. Not proof: orphans in
     /// `FIN_WAIT2`, data after close and bucket overflow look the same.
     pub candidates: Option<u64>,
-    /// What the kernel's counters account for.
+    /// Counted by the kernel when each was made: TW, and TWKilled for those of less than 4 s
+    /// (v6.18 `__inet_twsk_schedule`).
     pub confirmed: i64,
+    /// Not made because there were `tcp_max_tw_buckets` of them.
+    pub skipped: i64,
 }
 
 impl TimeWait {
-    /// Candidates beyond what the kernel confirms.
+    /// Candidates beyond what the kernel confirms or says it skipped.
     #[must_use]
     pub fn unexplained(&self) -> Option<i64> {
         let candidates = i64::try_from(self.candidates?).unwrap_or(i64::MAX);
-        Some(candidates.saturating_sub(self.confirmed))
+        Some(candidates.saturating_sub(self.confirmed).saturating_sub(self.skipped))
     }
 }
 
@@ -66,20 +69,21 @@ impl Tcp {
     pub fn closed(&self) -> Option<u64> {
         // LISTEN and SYN_SENT never were connections.
         let ended = |from: &str| !matches!(from, "LISTEN" | "SYN_SENT");
-        let closings = self.transitions.iter().filter(|change| change.to == "CLOSE" && ended(&change.from));
-        (!self.transitions.is_empty()).then(|| closings.fold(0, |total, change| change.count.saturating_add(total)))
+        let closings = self.transitions.as_ref()?.iter().filter(|change| change.to == "CLOSE" && ended(&change.from));
+        Some(closings.fold(0, |total, change| change.count.saturating_add(total)))
     }
 
     /// Sockets that went into `TIME_WAIT`.
     #[must_use]
     pub fn time_wait_created(&self) -> TimeWait {
-        let (before, after) = self.time_wait;
-        let gauge = i64::try_from(i128::from(after) - i128::from(before)).unwrap_or(i64::MAX);
-        let left = self.counter("TcpExt.TW").saturating_add(self.counter("TcpExt.TWRecycled"));
-        let candidates = self.transition("FIN_WAIT2", "CLOSE").saturating_add(self.transition("CLOSING", "CLOSE"));
+        let into_close = |from| self.transition(from, "CLOSE");
         TimeWait {
-            candidates: (!self.transitions.is_empty()).then_some(candidates),
-            confirmed: gauge.saturating_add(left),
+            candidates: self
+                .transitions
+                .as_ref()
+                .map(|_| into_close("FIN_WAIT2").saturating_add(into_close("CLOSING"))),
+            confirmed: self.counter("TcpExt.TW").saturating_add(self.counter("TcpExt.TWKilled")),
+            skipped: self.counter("TcpExt.TCPTimeWaitOverflow"),
         }
     }
 }

@@ -42,6 +42,7 @@ pub(crate) struct SyscallProbes {
 pub(crate) struct GroupCounts {
     pub(crate) syscalls: Vec<Syscall>,
     pub(crate) loss: Loss,
+    pub(crate) in_flight_at_start: u64,
     pub(crate) threads_adopted: u64,
     pub(crate) threads_followed: u64,
 }
@@ -180,7 +181,6 @@ impl SyscallProbes {
         }
         let loss = Loss {
             threads_not_followed: self.counter(group, Counter::StorageFailed)?,
-            in_flight_at_start: self.counter(group, Counter::InFlightAtStart)?,
             exit_without_enter: self.counter(group, Counter::ExitWithoutEnter)?,
             number_out_of_range: self.counter(group, Counter::NumberOutOfRange)?,
             foreign_abi: self.counter(group, Counter::ForeignAbi)?,
@@ -189,6 +189,7 @@ impl SyscallProbes {
         Ok(GroupCounts {
             syscalls,
             loss,
+            in_flight_at_start: self.counter(group, Counter::InFlightAtStart)?,
             threads_adopted: self.counter(group, Counter::Adopted)?,
             threads_followed: self.counter(group, Counter::Followed)?,
         })

@@ -72,13 +72,13 @@ impl TcpProbes {
         self.hooks.iter().map(|(hook, off)| loading::tracepoint_entry(hook, off.as_ref())).collect()
     }
 
-    /// State changes so far; empty when that hook is off.
+    /// State changes so far; `None` when that hook is off.
     ///
     /// # Errors
     /// When the map cannot be read.
-    pub(crate) fn transitions(&self) -> Result<Vec<Transition>> {
+    pub(crate) fn transitions(&self) -> Result<Option<Vec<Transition>>> {
         if !self.is_on(STATE_CHANGES) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let counts = self.counts("TRANSITIONS")?;
         let mut transitions = Vec::new();
@@ -88,7 +88,7 @@ impl TcpProbes {
                 transitions.push(Transition { from: state_name(old), to: state_name(new), count });
             }
         }
-        Ok(transitions)
+        Ok(Some(transitions))
     }
 
     /// Retransmits so far; `None` when a hook is off.

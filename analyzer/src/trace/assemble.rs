@@ -100,6 +100,7 @@ fn group(counts: GroupCounts, in_flight: Vec<InFlight>) -> Group {
         threads_adopted: counts.threads_adopted,
         threads_followed: counts.threads_followed,
         syscalls: counts.syscalls,
+        in_flight_at_start: counts.in_flight_at_start,
         in_flight,
         loss: counts.loss,
     }

@@ -1,14 +1,14 @@
 //! What a run shows on the terminal: progress on stderr, results on stdout.
 
 use std::{
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, Write as _},
     path::Path,
 };
 
-use anyhow::Result;
-use reports::recording::Recording;
+use reports::{recording::Recording, text};
 
 use super::target::Target;
+use crate::terminal;
 
 /// Says what is about to be measured.
 pub(crate) fn announce(target: Option<&Target>) {
@@ -19,14 +19,15 @@ pub(crate) fn announce(target: Option<&Target>) {
     eprintln!("analyzer: tracing {} (pid {pids}){place}", target.label);
 }
 
-/// The result as tables.
+/// The result as tables, below what the workload has printed itself.
 ///
 /// # Errors
-/// When stdout is closed or cannot be written.
-pub(crate) fn recording(recording: &Recording) -> Result<()> {
-    let _ = (recording, io::stdout().is_terminal());
-    io::stdout().flush()?;
-    Ok(())
+/// When stdout cannot be written.
+pub(crate) fn recording(recording: &Recording) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let gap = if recording.group("client").is_some() { "\n" } else { "" };
+    write!(out, "{gap}{}", text::run_below_bench(recording, &terminal::style()))?;
+    out.flush()
 }
 
 /// Names the recording.

@@ -1,6 +1,6 @@
 //! One run from beginning to end. What can fail does so before the server is started, where possible.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use jiff::Timestamp;
 use probes::syscalls::{CLIENT, SERVER};
 use procfs::process::Process;
@@ -98,7 +98,13 @@ fn finish_with(recording: &Recording, folder: &mut RunFolder) -> Result<()> {
     let printed = print::recording(recording);
     let file = folder.write(recording)?;
     print::written(&file);
-    printed
+    // A reader that has seen enough (`| head`) is no failure of the run.
+    match printed {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("failed to print the result")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Loads all programs; nothing is attached yet.

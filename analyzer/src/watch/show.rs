@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use jiff::Timestamp;
 
 use super::history::{HostCount, Round, Row};
+use crate::terminal;
 
 const HEADER: &str = "ADDRESS                  QUEUE/LIMIT    HIGH      DROPS   DROPS/s  OWNER";
 
@@ -28,7 +29,7 @@ impl<W: Write + IsTerminal> Screen<W> {
     /// When it cannot be written.
     pub(crate) fn show(&mut self, round: &Round) -> io::Result<()> {
         let text = if self.redraw {
-            let (rows, columns) = terminal_size();
+            let (rows, columns) = terminal::size().unwrap_or((24, 80));
             redrawn(round, rows, columns)
         } else {
             let header = if self.shown { String::new() } else { format!("TIME      {HEADER}\n") };
@@ -49,14 +50,6 @@ impl<W: Write + IsTerminal> Screen<W> {
         }
         self.out.flush()
     }
-}
-
-/// Rows and columns of the terminal; 24 by 80 when it does not say.
-fn terminal_size() -> (usize, usize) {
-    rustix::termios::tcgetwinsize(io::stdout())
-        .ok()
-        .filter(|size| size.ws_row > 0 && size.ws_col > 0)
-        .map_or((24, 80), |size| (size.ws_row.into(), size.ws_col.into()))
 }
 
 /// The screen's text: cleared, as many rows as fit, the host line last.

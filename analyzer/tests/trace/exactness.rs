@@ -83,8 +83,12 @@ fn counts_agree_with_strace_call_by_call() {
     for args in [&["forks", "5", "200"][..], &["exec", "300"], &["errors", "400"]] {
         let recording = traced(args);
         let client = lossless_client(&recording);
-        let ours: BTreeMap<&str, u64> =
-            client.syscalls.iter().map(|row| (row.name.as_str(), row.calls())).filter(|&(_, calls)| calls > 0).collect();
+        let ours: BTreeMap<&str, u64> = client
+            .syscalls
+            .iter()
+            .map(|row| (row.name.as_str(), row.calls()))
+            .filter(|&(_, calls)| calls > 0)
+            .collect();
         let theirs = strace_counts(args);
         let theirs: BTreeMap<&str, u64> = theirs.iter().map(|(name, &calls)| (name.as_str(), calls)).collect();
         assert_eq!(ours, theirs, "{args:?}");
@@ -93,8 +97,9 @@ fn counts_agree_with_strace_call_by_call() {
 
 fn strace_counts(args: &[&str]) -> BTreeMap<String, u64> {
     let table = tempfile::NamedTempFile::new().unwrap();
-    let status = Command::new("strace").args(["-f", "-c", "-U", "name,calls", "-o"]).arg(table.path());
-    let status = { status }.arg(fixture()).args(args).status().expect("strace is installed by scripts/setup");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-c", "-U", "name,calls", "-o"]).arg(table.path()).arg(fixture()).args(args);
+    let status = strace.status().expect("strace is installed by scripts/setup");
     assert!(status.success());
     let text = std::fs::read_to_string(table.path()).unwrap();
     let row = |line: &str| {

@@ -1,6 +1,8 @@
 //! Bad input: said in one line with its remedy, before anything is started where possible, and nothing is left.
 
-use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, os::unix::process::CommandExt as _, process::Command};
+use std::{
+    fs, net::TcpListener, os::unix::fs::PermissionsExt as _, os::unix::process::CommandExt as _, process::Command,
+};
 
 use crate::support::{ANALYZER, Run, fixture, needs_root, trace};
 

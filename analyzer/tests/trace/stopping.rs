@@ -14,7 +14,8 @@ use crate::support::{Run, isolated, needs_root, trace};
 /// Our programs in the kernel now, by the names they have there (15 bytes at most).
 fn attached() -> usize {
     let ours = ["sys_enter", "sys_exit", "task_newtask", "sched_process_e", "inet_sock_set_s"];
-    let names = aya::programs::loaded_programs().flatten().filter_map(|program| Some(program.name_as_str()?.to_owned()));
+    let names =
+        aya::programs::loaded_programs().flatten().filter_map(|program| Some(program.name_as_str()?.to_owned()));
     names.filter(|name| ours.contains(&name.as_str())).count()
 }
 

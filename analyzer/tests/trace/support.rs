@@ -13,22 +13,22 @@ use reports::{
 };
 use tempfile::TempDir;
 
-pub const ANALYZER: &str = env!("CARGO_BIN_EXE_analyzer");
+pub(crate) const ANALYZER: &str = env!("CARGO_BIN_EXE_analyzer");
 
 /// The program that makes exactly so many calls.
-pub fn fixture() -> PathBuf {
+pub(crate) fn fixture() -> PathBuf {
     built("examples/fixture")
 }
 
 /// A program of the workspace, built beside the analyzer.
-pub fn built(name: &str) -> PathBuf {
+pub(crate) fn built(name: &str) -> PathBuf {
     let path = Path::new(ANALYZER).parent().unwrap().join(name);
     assert!(path.exists(), "`{}` is missing; build the whole workspace: cargo test --workspace", path.display());
     path
 }
 
 /// Whether a test that needs root may run. Says so when it may not; with REQUIRE_ROOT_TESTS set that is a failure.
-pub fn can_trace(test: &str) -> bool {
+pub(crate) fn can_trace(test: &str) -> bool {
     if rustix::process::geteuid().is_root() {
         return true;
     }
@@ -49,13 +49,13 @@ macro_rules! needs_root {
 pub(crate) use needs_root;
 
 /// One call of `analyzer trace` and where it writes.
-pub struct Run {
-    pub output: Output,
+pub(crate) struct Run {
+    pub(crate) output: Output,
     results: TempDir,
 }
 
 /// A command line for the analyzer with a results folder of its own, in a new network namespace.
-pub fn isolated(args: &[&str]) -> (Command, TempDir) {
+pub(crate) fn isolated(args: &[&str]) -> (Command, TempDir) {
     let results = tempfile::tempdir().unwrap();
     let mut command = Command::new("unshare");
     command.args(["--net", "--", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh", ANALYZER, "trace", "-o"]);
@@ -65,36 +65,36 @@ pub fn isolated(args: &[&str]) -> (Command, TempDir) {
 }
 
 /// Runs `analyzer trace` to its end.
-pub fn trace(args: &[&str]) -> Run {
+pub(crate) fn trace(args: &[&str]) -> Run {
     let (mut command, results) = isolated(args);
     Run { output: command.output().unwrap(), results }
 }
 
 impl Run {
     /// What an already ended command left.
-    pub fn of(output: Output, results: TempDir) -> Self {
+    pub(crate) fn of(output: Output, results: TempDir) -> Self {
         Self { output, results }
     }
 
-    pub fn status(&self) -> Option<i32> {
+    pub(crate) fn status(&self) -> Option<i32> {
         self.output.status.code()
     }
 
-    pub fn stderr(&self) -> String {
+    pub(crate) fn stderr(&self) -> String {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
 
-    pub fn stdout(&self) -> String {
+    pub(crate) fn stdout(&self) -> String {
         String::from_utf8_lossy(&self.output.stdout).into_owned()
     }
 
     /// Whether anything at all is left in or of the results folder.
-    pub fn left_anything(&self) -> bool {
+    pub(crate) fn left_anything(&self) -> bool {
         self.results.path().read_dir().unwrap().next().is_some()
     }
 
     /// The only recording of the run.
-    pub fn recording(&self) -> Recording {
+    pub(crate) fn recording(&self) -> Recording {
         let found = store::find(self.results.path()).unwrap();
         assert_eq!(found.len(), 1, "{found:?}\n{}", self.stderr());
         store::read(&found[0]).unwrap()
@@ -102,12 +102,12 @@ impl Run {
 }
 
 /// Calls that returned, of one system call in one group.
-pub fn calls(group: &Group, name: &str) -> u64 {
+pub(crate) fn calls(group: &Group, name: &str) -> u64 {
     group.syscall(name).map_or(0, reports::recording::Syscall::calls)
 }
 
 /// The group `client`, which must have lost nothing.
-pub fn lossless_client(recording: &Recording) -> &Group {
+pub(crate) fn lossless_client(recording: &Recording) -> &Group {
     let client = recording.group("client").unwrap();
     assert_eq!(client.loss.total(), 0, "{:?}", client.loss);
     client

@@ -45,7 +45,8 @@ fn accept_queue_overflow_equals_the_kernels_own_delta() {
 fn connections_opened_accepted_closed_and_time_wait_agree() {
     needs_root!();
     built("bench");
-    let run = crate::support::trace(&["--target", "echo-epoll-lt", "--", "bench", "--connections", "20", "--rounds", "50"]);
+    let run =
+        crate::support::trace(&["--target", "echo-epoll-lt", "--", "bench", "--connections", "20", "--rounds", "50"]);
     assert_eq!(run.status(), Some(0), "{}", run.stderr());
     let tcp = run.recording().tcp.unwrap();
     assert_eq!((tcp.counter("Tcp.ActiveOpens"), tcp.counter("Tcp.PassiveOpens")), (1000, 1000));

@@ -15,7 +15,7 @@ mod tcp;
 
 pub use bench::bench;
 pub use overview::overview;
-pub use run::run;
+pub use run::{run, run_below_bench};
 pub use style::Style;
 
 /// Longest name shown in a table, in columns.

@@ -20,7 +20,7 @@ const PIDS_SHOWN: usize = 4;
 const OUTPUT_LINES: usize = 8;
 const OUTPUT_COLUMNS: usize = 160;
 
-/// Everything that `analyzer trace` prints about a finished run.
+/// Everything about a run.
 #[must_use]
 pub fn run(recording: &Recording, style: &Style) -> String {
     let mut page = Page::new(style);
@@ -29,18 +29,31 @@ pub fn run(recording: &Recording, style: &Style) -> String {
         page.blank();
         page.block(&bench(result, style));
     }
+    traced(&mut page, recording, style);
+    page.finish()
+}
+
+/// The same without the load's results: where the load generator has just printed them itself.
+#[must_use]
+pub fn run_below_bench(recording: &Recording, style: &Style) -> String {
+    let mut page = Page::new(style);
+    header(&mut page, recording);
+    traced(&mut page, recording, style);
+    page.finish()
+}
+
+fn traced(page: &mut Page, recording: &Recording, style: &Style) {
     for group in &recording.groups {
         page.blank();
         page.heading(&group_heading(group));
-        listeners_and_end(&mut page, group);
-        syscalls::write(&mut page, group, style);
-        output(&mut page, &group.output);
+        listeners_and_end(page, group);
+        syscalls::write(page, group, style);
+        output(page, &group.output);
     }
     page.blank();
-    tcp::write(&mut page, recording.tcp.as_ref());
+    tcp::write(page, recording.tcp.as_ref());
     page.blank();
-    completeness::write(&mut page, recording);
-    page.finish()
+    completeness::write(page, recording);
 }
 
 fn header(page: &mut Page, recording: &Recording) {

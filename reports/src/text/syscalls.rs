@@ -25,6 +25,14 @@ pub(super) fn write(page: &mut Page, group: &Group, style: &Style) {
         page.block(&table(&calls).render(style));
     }
     footnotes(page, group, &calls);
+    if group.in_flight_at_start > 0 {
+        let calls = units::counted(group.in_flight_at_start, "call");
+        page.prose(
+            Tone::Quiet,
+            4,
+            &format!("  {calls} already in progress at the start: not counted, for want of a start time"),
+        );
+    }
     in_flight(page, &group.in_flight);
 }
 

@@ -60,7 +60,10 @@ fn listeners(page: &mut Page, tcp: &Tcp) {
 
 fn time_wait(page: &mut Page, tcp: &Tcp) {
     let created = tcp.time_wait_created();
-    page.fact(Tone::Plain, "TIME_WAIT created", &signed(created.confirmed), "confirmed by the kernel's counters");
+    let (before, after) = tcp.time_wait;
+    let detail =
+        format!("TcpExt.TW + TWKilled, counted when each is made; {} before, {} after", count(before), count(after));
+    page.fact(Tone::Plain, "TIME_WAIT created", &signed(created.confirmed), &detail);
     match (created.candidates, created.unexplained()) {
         (Some(candidates), Some(unexplained)) => {
             page.fact(
@@ -69,14 +72,13 @@ fn time_wait(page: &mut Page, tcp: &Tcp) {
                 &count(candidates),
                 "FIN_WAIT2 or CLOSING to CLOSE: candidates",
             );
-            let why = if unexplained == 0 { "" } else { "orphans, data after close, or TIME_WAIT ended early" };
+            let why = if unexplained == 0 { "" } else { "orphans in FIN_WAIT2, or data after close" };
             page.fact(Tone::Plain, "  unexplained difference", &signed(unexplained), why);
         }
         _ => page.fact(Tone::Plain, "  seen by the probe", "-", PROBE_OFF),
     }
-    let skipped = tcp.counter("TcpExt.TCPTimeWaitOverflow");
-    if skipped != 0 {
-        page.fact(Tone::Alarm, "TIME_WAIT skipped", &signed(skipped), "tcp_max_tw_buckets reached");
+    if created.skipped != 0 {
+        page.fact(Tone::Alarm, "TIME_WAIT skipped", &signed(created.skipped), "tcp_max_tw_buckets reached");
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) fn group(name: &str, label: &str, syscalls: Vec<Syscall>) -> Group {
         threads_adopted: 1,
         threads_followed: 0,
         syscalls,
+        in_flight_at_start: 0,
         in_flight: vec![],
         loss: Loss::default(),
     }
@@ -130,16 +131,16 @@ pub(crate) fn typical() -> Recording {
     recording.groups = vec![server(), client()];
     recording.tcp = Some(Tcp {
         netns: 4_026_531_840,
-        counters: [("Tcp.ActiveOpens", 1_000), ("Tcp.PassiveOpens", 1_000), ("Tcp.InSegs", 8_204), ("TcpExt.TW", 12)]
+        counters: [("Tcp.ActiveOpens", 1_000), ("Tcp.PassiveOpens", 1_000), ("Tcp.InSegs", 8_204), ("TcpExt.TW", 998)]
             .map(|(name, change)| (name.to_owned(), change))
             .into(),
         time_wait: (40, 1_026),
-        transitions: vec![
+        transitions: Some(vec![
             transition("CLOSE", "SYN_SENT", 1_000),
             transition("FIN_WAIT2", "CLOSE", 1_000),
             transition("LAST_ACK", "CLOSE", 1_000),
             transition("LISTEN", "CLOSE", 1),
-        ],
+        ]),
         retransmits: Some(Retransmits::default()),
     });
     recording.bench = vec![load(Mode::Short, 1_000, 45_600_000)];
@@ -167,6 +168,7 @@ fn server() -> Group {
         ],
     );
     server.listeners = vec!["0.0.0.0:9988".into()];
+    server.in_flight_at_start = 1;
     server.ended = Some("exit 0".into());
     server.output = "connections 1000 requests 1000 bytes 64000\nepoll_wait returns 1388 useless 4\n".into();
     server
@@ -218,8 +220,7 @@ pub(crate) fn huge() -> Recording {
 /// Everything that can go wrong without ending the run, and much of it.
 pub(crate) fn lossy() -> Recording {
     let mut recording = typical();
-    recording.groups[0].loss =
-        Loss { exit_without_enter: 3, histogram_full: 1_200, in_flight_at_start: 1, ..Loss::default() };
+    recording.groups[0].loss = Loss { exit_without_enter: 3, histogram_full: 1_200, ..Loss::default() };
     recording.groups[0].in_flight = (0..7)
         .map(|number| InFlight {
             name: "epoll_wait".into(),
@@ -258,7 +259,7 @@ pub(crate) fn incomplete() -> Recording {
     recording.probes.push(probe("tcp_retransmit_skb", Some("EPERM")));
     recording.bench[0].partial = true;
     let tcp = recording.tcp.as_mut().expect("there");
-    tcp.transitions.clear();
+    tcp.transitions = None;
     tcp.retransmits = None;
     recording
 }
