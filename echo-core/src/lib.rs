@@ -1,6 +1,7 @@
 //! Servers and the load generator. Knows nothing of tracing.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 mod error;
 pub mod server;
 mod stop;
@@ -8,4 +9,4 @@ mod terminal;
 
 pub use error::Error;
 pub use stop::Stop;
-pub use terminal::{print, print_error};
+pub use terminal::{print, print_error, warn};

@@ -27,3 +27,8 @@ pub fn print_error(error: &anyhow::Error) {
     // Nowhere is left to report to when stderr itself is closed.
     let _ = io::stderr().write_all(text.as_bytes());
 }
+
+/// Writes a warning to stderr: the run goes on without what it names.
+pub fn warn(text: &str) {
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}

@@ -39,12 +39,12 @@ impl Connection {
         Self { socket, pending: Vec::new(), interest: Interest::Read }
     }
 
-    /// Does what the socket is ready for, with at most `receives` receives into `buffer`.
-    pub(super) fn visit(&mut self, receives: u32, buffer: &mut [u8], totals: &mut Totals) -> Next {
+    /// Does what the socket is ready for, with at most `turns` receives into `buffer`.
+    pub(super) fn visit(&mut self, turns: u32, buffer: &mut [u8], totals: &mut Totals) -> Next {
         match self.interest {
             Interest::Read => {
                 let received_before = totals.received_bytes;
-                let next = self.echo(receives, buffer, totals);
+                let next = self.echo(turns, buffer, totals);
                 totals.requests += u64::from(totals.received_bytes > received_before);
                 next
             }
@@ -52,8 +52,8 @@ impl Connection {
         }
     }
 
-    fn echo(&mut self, receives: u32, buffer: &mut [u8], totals: &mut Totals) -> Next {
-        for _ in 0..receives {
+    fn echo(&mut self, turns: u32, buffer: &mut [u8], totals: &mut Totals) -> Next {
+        for _ in 0..turns {
             let received = match net::recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
                 Ok((_, 0)) => return Next::Close,
                 Ok((_, received)) => received,
