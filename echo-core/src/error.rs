@@ -40,6 +40,12 @@ pub enum Error {
         /// The hard limit.
         limit: u64,
     },
+    /// Every connect was refused.
+    #[error("nobody listens on `{server}`")]
+    NobodyListens {
+        /// Where the load was to go.
+        server: SocketAddr,
+    },
     /// The result could not be kept.
     #[error("failed to write `{}`", path.display())]
     Write {
@@ -73,6 +79,9 @@ impl Error {
             },
             Self::FdLimit { needed, .. } => {
                 Some(format!("raise it in the shell that starts this: `ulimit -n {needed}`, or use fewer connections"))
+            }
+            Self::NobodyListens { server } => {
+                Some(format!("is the server running? start one with `echo-epoll-lt --port {}`", server.port()))
             }
             Self::System { .. } | Self::Resolve { .. } | Self::Write { .. } => None,
         }

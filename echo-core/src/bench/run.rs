@@ -43,7 +43,7 @@ pub fn run(plan: &Plan, stop: &Stop) -> Result<BenchResult, Error> {
         schema: SCHEMA,
         settings: settings.clone(),
         partial: tally.interrupted,
-        elapsed_ns: tally.last_ns - tally.first_ns,
+        elapsed_ns: tally.elapsed_ns(),
         client_cpu_ns: process_cpu_ns() - cpu_before_ns,
         ok: tally.ok,
         failed: tally.failed(),

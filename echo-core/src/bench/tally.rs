@@ -36,6 +36,11 @@ impl Tally {
         }
     }
 
+    /// From the first connect to the end of the last request.
+    pub(super) fn elapsed_ns(&self) -> u64 {
+        self.last_ns - self.first_ns
+    }
+
     pub(super) fn fail(&mut self, kind: Failure, requests: u64) {
         self.failed[kind as usize] += requests;
     }

@@ -43,7 +43,7 @@ pub(super) struct Job {
     pub(super) payload_bytes: usize,
     mode: Mode,
     rounds: Option<u64>,
-    end_ns: u64,
+    duration_ns: Option<u64>,
     timeout_ns: u64,
     connections: u32,
     /// Slots whose very first connect was refused.
@@ -60,7 +60,7 @@ impl Job {
             payload_bytes,
             mode: settings.mode,
             rounds: settings.rounds,
-            end_ns: settings.duration_ns.map_or(u64::MAX, |duration_ns| now_ns().saturating_add(duration_ns)),
+            duration_ns: settings.duration_ns,
             timeout_ns: settings.timeout_ns,
             connections: settings.connections,
             refused_at_first: AtomicU32::new(0),
@@ -72,8 +72,9 @@ impl Job {
     }
 
     /// Whether a slot at `round` has done what it was asked for.
-    fn is_over(&self, round: u64, now_ns: u64) -> bool {
-        self.rounds.is_some_and(|rounds| round >= rounds) || now_ns >= self.end_ns
+    fn is_over(&self, round: u64, run_ns: u64) -> bool {
+        self.rounds.is_some_and(|rounds| round >= rounds)
+            || self.duration_ns.is_some_and(|duration_ns| run_ns >= duration_ns)
     }
 
     /// Requests that a slot at `round` has not made.
@@ -157,7 +158,7 @@ impl<'a> Worker<'a> {
 
     fn start(&mut self, index: usize) {
         let (job, slot) = (self.gear.job, &mut self.slots[index]);
-        if job.is_over(slot.round, self.gear.tally.last_ns) {
+        if job.is_over(slot.round, self.gear.tally.elapsed_ns()) {
             slot.close();
             self.active -= 1;
         } else if let Err(failure) = slot.begin(&mut self.gear) {

@@ -4,7 +4,7 @@ use std::{env, path::Path, process::ExitCode};
 
 use clap::Parser;
 use echo_core::{
-    Stop,
+    Error, Stop,
     bench::{self, BenchOptions, Failure, JsonFile, Plan, RESULT_FILE_VARIABLE},
     print, print_error, warn,
 };
@@ -13,7 +13,8 @@ use reports::bench::BenchResult;
 /// Load generator for echo servers: closed loop, non-blocking, every byte checked
 ///
 /// In short mode every request is one `connect()`, and a request that fails is counted, never repeated. In long mode a
-/// connection that fails is not replaced: what it still had to send is counted as `not-sent`.
+/// connection that fails is not replaced: what it still had to send is counted as `not-sent`. So is the rest of a run whose
+/// every first connect is refused: it ends at once.
 #[derive(Parser)]
 #[command(version, after_help = AFTER_HELP)]
 struct Arguments {
@@ -50,11 +51,7 @@ fn run(options: &BenchOptions) -> anyhow::Result<ExitCode> {
     print(&bench::text(&result))?;
     json.map(|file| file.store(&result)).transpose()?;
     if result.ok == 0 && result.failed.contains_key(Failure::Refused.name()) {
-        let port = plan.server.port();
-        warn(&format!(
-            "nobody listens on `{}`\nhint: is the server running? `echo-epoll-lt --port {port}`",
-            plan.server
-        ));
+        print_error(&Error::NobodyListens { server: plan.server }.into());
     }
     Ok(status(&result, &stop))
 }

@@ -42,12 +42,7 @@ impl Connection {
     /// Does what the socket is ready for, with at most `turns` receives into `buffer`.
     pub(super) fn visit(&mut self, turns: u32, buffer: &mut [u8], totals: &mut Totals) -> Next {
         match self.interest {
-            Interest::Read => {
-                let received_before = totals.received_bytes;
-                let next = self.echo(turns, buffer, totals);
-                totals.requests += u64::from(totals.received_bytes > received_before);
-                next
-            }
+            Interest::Read => self.echo(turns, buffer, totals),
             Interest::Write | Interest::Nothing => self.send_pending(totals),
         }
     }
@@ -60,6 +55,7 @@ impl Connection {
                 Err(Errno::AGAIN) => return Next::Wait,
                 Err(_) => return Next::Close,
             };
+            totals.requests += 1;
             totals.received_bytes += received as u64;
             let Ok(sent) = send(&self.socket, &buffer[..received]) else { return Next::Close };
             totals.sent_bytes += sent as u64;

@@ -9,9 +9,8 @@ pub struct Totals {
     pub connections: u64,
     /// Connections that were closed before the server stopped, by either side or by a reset.
     pub closed: u64,
-    /// Read bursts that were answered. A byte stream has no borders between requests, so a request is one visit to a
-    /// connection during which at least one byte was read: one receive when level-triggered, all receives up to EAGAIN
-    /// when edge-triggered. For requests that fit in the buffer and in one segment that is the client's number.
+    /// Receives that brought bytes, each answered at once. A byte stream has no borders between requests: for requests
+    /// that fit in the buffer and in one segment this is the client's number; a larger one counts once for each receive.
     pub requests: u64,
     /// Bytes that were read.
     pub received_bytes: u64,
