@@ -1,1 +1,12 @@
-//! Servers and the load generator.
+//! Servers and the load generator. Knows nothing of tracing.
+#![forbid(unsafe_code)]
+
+pub mod bench;
+mod error;
+pub mod server;
+mod stop;
+mod terminal;
+
+pub use error::Error;
+pub use stop::Stop;
+pub use terminal::{print, print_error, warn};

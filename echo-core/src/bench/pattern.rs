@@ -1,0 +1,60 @@
+//! The bytes of each request. Does not send or compare them.
+
+/// Different payloads there are. Prime, so that steps through them meet all before one comes again.
+const VARIANTS: usize = 65_521;
+/// From one slot's payloads to the next slot's.
+const SLOT_STEP: usize = 40_503;
+
+/// Pseudo-random bytes of which each request is a window: nothing is copied, and a reply that is shifted, stale or another
+/// connection's does not compare equal.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    bytes: Vec<u8>,
+    payload_bytes: usize,
+}
+
+impl Pattern {
+    pub(super) fn new(payload_bytes: usize) -> Self {
+        let length = VARIANTS + payload_bytes;
+        // splitmix64: any generator does, but the same bytes in every run.
+        let mut state = 0u64;
+        let mut bytes = Vec::with_capacity(length + 8);
+        while bytes.len() < length {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut word = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            bytes.extend_from_slice(&(word ^ (word >> 31)).to_le_bytes());
+        }
+        Self { bytes, payload_bytes }
+    }
+
+    /// The payload of one request, which is also its only right reply.
+    pub(super) fn payload(&self, slot: u32, round: u64) -> &[u8] {
+        // The remainder is below VARIANTS, so it fits.
+        let round = usize::try_from(round % VARIANTS as u64).unwrap_or(0);
+        let start = (slot as usize % VARIANTS * SLOT_STEP + round) % VARIANTS;
+        &self.bytes[start..start + self.payload_bytes]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn payloads_differ_between_rounds_and_between_connections() {
+        let pattern = Pattern::new(16);
+        let rounds: HashSet<&[u8]> = (0..60_000).map(|round| pattern.payload(3, round)).collect();
+        assert_eq!(rounds.len(), 60_000);
+        let slots: HashSet<&[u8]> = (0..60_000).map(|slot| pattern.payload(slot, 9)).collect();
+        assert_eq!(slots.len(), 60_000);
+    }
+
+    #[test]
+    fn every_payload_has_the_size_that_was_asked_for() {
+        let pattern = Pattern::new(1 << 20);
+        assert_eq!(pattern.payload(u32::MAX, u64::MAX).len(), 1 << 20);
+    }
+}

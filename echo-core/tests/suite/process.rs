@@ -1,0 +1,179 @@
+//! Child processes that never outlive their test: servers with their totals, runs of the load generator with their result.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    net::SocketAddr,
+    process::{Child, ChildStdout, Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use reports::bench::BenchResult;
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+
+/// A running server, killed when dropped.
+pub(crate) struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    pub(crate) address: SocketAddr,
+}
+
+/// The last line of a server.
+#[derive(Debug)]
+pub(crate) struct Totals {
+    pub(crate) connections: u64,
+    pub(crate) requests: u64,
+    pub(crate) bytes: u64,
+    pub(crate) epoll_waits: u64,
+    pub(crate) useless_wake_ups: u64,
+}
+
+impl Server {
+    pub(crate) fn start(binary: &str) -> Self {
+        Self::start_with(binary, &["--bind", "127.0.0.1"])
+    }
+
+    /// With these options, on any port.
+    pub(crate) fn start_with(binary: &str, options: &[&str]) -> Self {
+        let mut command = Command::new(binary);
+        command.args(options).args(["--port", "0"]).stdout(Stdio::piped()).stdin(Stdio::null());
+        let mut child = command.spawn().expect("a built binary");
+        let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a pipe");
+        let address = line.trim().strip_prefix("listening on ").and_then(|address| address.parse().ok());
+        Self { child, stdout, address: address.unwrap_or_else(|| panic!("not where it listens: `{line}`")) }
+    }
+
+    /// Ends it by `signal`, checks that it went well, and takes its totals.
+    pub(crate) fn stop_by(mut self, signal: Signal) -> Totals {
+        kill_process(self.pid(), signal).expect("it still runs");
+        let mut text = String::new();
+        self.stdout.read_to_string(&mut text).expect("a pipe");
+        assert_eq!(self.child.wait().expect("our child").code(), Some(0), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        let line = text.trim().strip_prefix("totals: ").unwrap_or_else(|| panic!("not totals: `{text}`"));
+        let mut parts = line.split(", ");
+        let mut next = |name: &str| {
+            let part = parts.next().unwrap_or_default();
+            let number = part.strip_prefix(name).and_then(|rest| rest.trim().parse().ok());
+            number.unwrap_or_else(|| panic!("no {name} in `{line}`"))
+        };
+        Totals {
+            connections: next("connections"),
+            requests: next("requests"),
+            bytes: next("bytes"),
+            epoll_waits: next("epoll_wait returns"),
+            useless_wake_ups: next("useless wake-ups"),
+        }
+    }
+
+    pub(crate) fn stop(self) -> Totals {
+        self.stop_by(Signal::TERM)
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Lowers the descriptor limit so that `more` can still be opened.
+    pub(crate) fn leave_descriptors(&self, more: u64) {
+        let open = fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count() as u64;
+        let limit = Rlimit { current: Some(open + more), maximum: Some(open + more) };
+        prlimit(Some(self.pid()), Resource::Nofile, limit).expect("our own child");
+    }
+
+    /// Most memory it ever had resident.
+    pub(crate) fn peak_memory_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a process with memory");
+        peak.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+    }
+
+    /// Clock ticks of CPU time so far, 100 of them a second.
+    pub(crate) fn cpu_ticks(&self) -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("it runs");
+        let after_name = stat.rsplit(") ").next().expect("a name in brackets");
+        let field = |at: usize| after_name.split(' ').nth(at).and_then(|text| text.parse::<u64>().ok());
+        field(11).zip(field(12)).map(|(user, system)| user + system).expect("CPU times")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A `bench` that runs in the background, killed when dropped.
+pub(crate) struct Running(Option<Child>);
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self(Some(command.spawn().expect("a built binary")))
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(self.child()), signal).expect("it still runs");
+    }
+
+    /// Waits for its end, but not for ever. Its output has to fit in a pipe.
+    pub(crate) fn finish(mut self, longest: Duration) -> Output {
+        let deadline = Instant::now() + longest;
+        loop {
+            let child = self.0.as_mut().expect("taken only here");
+            if child.try_wait().expect("our child").is_some() {
+                return self.0.take().expect("taken only here").wait_with_output().expect("pipes");
+            }
+            assert!(Instant::now() < deadline, "still running after {longest:?}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn child(&self) -> &Child {
+        self.0.as_ref().expect("taken only at the end")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// `bench` with these arguments, not started.
+pub(crate) fn bench_command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+    command.args(arguments).env_remove("BENCH_RESULT_FILE");
+    command
+}
+
+/// Runs `bench` to its end.
+pub(crate) fn bench(arguments: &[&str]) -> Output {
+    Running::start(&mut bench_command(arguments)).finish(Duration::from_secs(20))
+}
+
+/// Runs `bench` against `address`, and gives its exit status and what `--json` wrote.
+pub(crate) fn bench_result(address: SocketAddr, arguments: &[&str]) -> (Option<i32>, BenchResult) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("result.json");
+    let port = address.port().to_string();
+    let mut command = bench_command(&["--port", &port]);
+    let output = Running::start(command.args(arguments).arg("--json").arg(&file)).finish(Duration::from_secs(20));
+    let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
+    (output.status.code(), serde_json::from_str(&text).expect("a result"))
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
