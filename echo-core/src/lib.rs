@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+mod descriptors;
 mod error;
 pub mod server;
 mod stop;

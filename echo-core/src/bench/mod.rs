@@ -6,7 +6,6 @@
 mod clock;
 mod failure;
 mod handover;
-mod limits;
 mod options;
 mod pattern;
 mod plan;

@@ -9,12 +9,11 @@ use reports::{
 
 use super::{
     clock::process_cpu_ns,
-    limits,
     plan::Plan,
     tally::Tally,
     worker::{Job, Worker},
 };
-use crate::{Error, Stop, warn};
+use crate::{Error, Stop, descriptors, warn};
 
 /// Counters that explain slow or failed connects.
 const COUNTERS: [&str; 7] = [
@@ -34,7 +33,7 @@ const COUNTERS: [&str; 7] = [
 /// part of the result.
 pub fn run(plan: &Plan, stop: &Stop) -> Result<BenchResult, Error> {
     let settings = &plan.settings;
-    limits::make_room(settings.connections, settings.threads)?;
+    descriptors::make_room(settings.connections, settings.threads)?;
     let counters_before = read_counters();
     let cpu_before_ns = process_cpu_ns();
     let job = Job::new(plan);

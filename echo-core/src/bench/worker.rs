@@ -130,13 +130,16 @@ impl<'a> Worker<'a> {
                 self.to_start.pop_front().into_iter().for_each(|index| self.start(index));
             }
             self.wait(&mut events)?;
+            let mut stopped = false;
             for event in events.drain(..) {
                 match usize::try_from(event.data.u64()) {
                     Ok(index) if index < self.slots.len() => self.serve(index, event.flags),
-                    _ => self.gear.tally.interrupted = true,
+                    _ => stopped = true,
                 }
             }
-            if self.gear.tally.interrupted {
+            if stopped {
+                // What ends together with the signal is whole.
+                self.gear.tally.interrupted = self.active > 0;
                 break;
             }
             if self.gear.job.nobody_listens() {

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    process::{Command, Stdio},
+    process::Stdio,
     thread,
     time::Duration,
 };
@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use crate::{
     SERVERS,
     peer::nobody,
-    process::{Running, Server, bench, bench_command, bench_result, stderr, stdout},
+    process::{Running, Server, bench, bench_command, bench_result, stderr, stdout, with_descriptors},
 };
 
 #[test]
@@ -131,8 +131,8 @@ fn a_full_disk_is_an_error() {
 #[test]
 fn too_few_descriptors_are_said_up_front_with_the_remedy() {
     let port = nobody().port().to_string();
-    let mut command = Command::new("prlimit");
-    command.args(["--nofile=256:256", env!("CARGO_BIN_EXE_bench"), "--port", &port, "--connections", "1000"]);
+    let mut command = with_descriptors("256:256", env!("CARGO_BIN_EXE_bench"));
+    command.args(["--port", &port, "--connections", "1000"]);
     let output = Running::start(&mut command).finish(Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stdout(&output), "");
@@ -145,9 +145,8 @@ fn too_few_descriptors_are_said_up_front_with_the_remedy() {
 fn a_soft_limit_is_raised_to_the_hard_one_when_that_is_enough() {
     let server = Server::start(SERVERS[0]);
     let port = server.address.port().to_string();
-    let mut command = Command::new("prlimit");
-    let bench = env!("CARGO_BIN_EXE_bench");
-    command.args(["--nofile=64:512", bench, "--port", &port, "--connections", "200", "--rounds", "2"]);
+    let mut command = with_descriptors("64:512", env!("CARGO_BIN_EXE_bench"));
+    command.args(["--port", &port, "--connections", "200", "--rounds", "2"]);
     let output = Running::start(&mut command).finish(Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(server.stop().connections, 400);

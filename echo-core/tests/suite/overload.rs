@@ -13,12 +13,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::{
     for_each_server,
     peer::{connect, exchange},
-    process::{Server, stderr},
+    process::{Server, stderr, with_descriptors},
 };
 
 for_each_server![
     out_of_descriptors_it_waits_quietly_and_serves_the_rest_later,
     twelve_hundred_connections_are_held_and_answered,
+    a_soft_limit_of_descriptors_is_raised,
     a_taken_port_is_named_with_the_way_to_its_owner,
     wrong_options_are_a_usage_error,
 ];
@@ -76,5 +77,13 @@ fn wrong_options_are_a_usage_error(binary: &str) {
     for arguments in [["--port", "70000"], ["--backlog", "0"], ["--buffer", "0"], ["--bind", "nowhere"], ["--x", "1"]] {
         let output = Command::new(binary).args(arguments).output().expect("a built binary");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+fn a_soft_limit_of_descriptors_is_raised(binary: &str) {
+    let server = Server::start_by(with_descriptors("32:256", binary), &["--bind", "127.0.0.1"]);
+    let mut streams: Vec<TcpStream> = (0..100).map(|_| connect(server.address)).collect();
+    for stream in &mut streams {
+        assert_eq!(exchange(stream, b"all of them at once"), b"all of them at once");
     }
 }

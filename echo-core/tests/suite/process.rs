@@ -36,7 +36,11 @@ impl Server {
 
     /// With these options, on any port.
     pub(crate) fn start_with(binary: &str, options: &[&str]) -> Self {
-        let mut command = Command::new(binary);
+        Self::start_by(Command::new(binary), options)
+    }
+
+    /// By a command that runs a server as itself.
+    pub(crate) fn start_by(mut command: Command, options: &[&str]) -> Self {
         command.args(options).args(["--port", "0"]).stdout(Stdio::piped()).stdin(Stdio::null());
         let mut child = command.spawn().expect("a built binary");
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
@@ -151,6 +155,13 @@ impl Drop for Running {
 pub(crate) fn bench_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
     command.args(arguments).env_remove("BENCH_RESULT_FILE");
+    command
+}
+
+/// `binary` under a soft and a hard limit of descriptors, as `SOFT:HARD`.
+pub(crate) fn with_descriptors(limits: &str, binary: &str) -> Command {
+    let mut command = Command::new("prlimit");
+    command.arg(format!("--nofile={limits}")).arg(binary);
     command
 }
 

@@ -1,0 +1,36 @@
+//! Room for file descriptors: the soft limit is raised as far as the hard one allows. Does not open any.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::Error;
+
+/// Beside connections: stdio, the signal pipe, the JSON file, /proc, and what was inherited.
+const SPARE: u64 = 24;
+
+/// Raises the soft limit to the hard one. That is safe for a program that never calls select(2).
+///
+/// # Errors
+/// When the kernel says no; the limit is then as before.
+pub(crate) fn raise_limit() -> Result<(), Error> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current == limit.maximum {
+        return Ok(());
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })
+        .map_err(Error::system("raise the limit of file descriptors"))
+}
+
+/// Makes room for `connections`, and an epoll for each of `threads`.
+///
+/// # Errors
+/// [`Error::FdLimit`] when even the hard limit is too low.
+pub(crate) fn make_room(connections: u32, threads: u32) -> Result<(), Error> {
+    let needed = u64::from(connections) + u64::from(threads) + SPARE;
+    let limit = getrlimit(Resource::Nofile);
+    match (limit.current, limit.maximum) {
+        (None, _) => Ok(()),
+        (Some(current), _) if current >= needed => Ok(()),
+        (_, Some(maximum)) if maximum < needed => Err(Error::FdLimit { connections, needed, limit: maximum }),
+        _ => raise_limit(),
+    }
+}
