@@ -8,7 +8,6 @@ mod kernel;
 mod process;
 mod report;
 mod sockets;
-mod terminal;
 mod trace;
 mod watch;
 

@@ -3,9 +3,12 @@
 use std::io;
 
 use anyhow::Result;
-use reports::report::{self, Options};
+use reports::{
+    report::{self, Options},
+    terminal,
+};
 
-use crate::{cli::ReportArgs, terminal};
+use crate::cli::ReportArgs;
 
 /// Runs `analyzer report`; returns the exit status: 1 when anything was skipped.
 ///

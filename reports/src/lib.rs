@@ -12,5 +12,6 @@ pub mod report;
 pub mod stats;
 pub mod store;
 pub mod svg;
+pub mod terminal;
 pub mod text;
 pub mod units;

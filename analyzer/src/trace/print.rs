@@ -5,10 +5,9 @@ use std::{
     path::Path,
 };
 
-use reports::{recording::Recording, text};
+use reports::{recording::Recording, terminal, text};
 
 use super::target::Target;
-use crate::terminal;
 
 /// Says what is about to be measured.
 pub(crate) fn announce(target: Option<&Target>) {

@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal, Write};
 
 use jiff::Timestamp;
+use reports::terminal;
 
 use super::history::{HostCount, Round, Row};
-use crate::terminal;
 
 const HEADER: &str = "ADDRESS                  QUEUE/LIMIT    HIGH      DROPS   DROPS/s  OWNER";
 

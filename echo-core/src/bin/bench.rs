@@ -8,7 +8,7 @@ use echo_core::{
     bench::{self, BenchOptions, Failure, JsonFile, Plan, RESULT_FILE_VARIABLE},
     print, print_error, warn,
 };
-use reports::bench::BenchResult;
+use reports::{bench::BenchResult, terminal, text};
 
 /// Load generator for echo servers: closed loop, non-blocking, every byte checked
 ///
@@ -48,7 +48,7 @@ fn run(options: &BenchOptions) -> anyhow::Result<ExitCode> {
     let stop = Stop::on_signals()?;
     let result = bench::run(&plan, &stop)?;
     hand_over(&result);
-    print(&bench::text(&result))?;
+    print(&text::bench(&result, &terminal::style()))?;
     json.map(|file| file.store(&result)).transpose()?;
     if result.ok == 0 && result.failed.contains_key(Failure::Refused.name()) {
         print_error(&Error::NobodyListens { server: plan.server }.into());
