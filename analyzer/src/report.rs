@@ -2,13 +2,13 @@
 
 use std::io;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use reports::{
     report::{self, Options},
     terminal,
 };
 
-use crate::cli::ReportArgs;
+use crate::{cli::ReportArgs, process::identity::Caller};
 
 /// Runs `analyzer report`; returns the exit status: 1 when anything was skipped.
 ///
@@ -18,6 +18,11 @@ pub(crate) fn run(args: ReportArgs) -> Result<u8> {
     let options = Options { paths: args.paths, svg: args.svg, out: args.output, style: terminal::style() };
     let outcome = report::run(&options, &mut io::stdout().lock())?;
     let whole = outcome.failed.is_empty();
+    if let Some(caller) = Caller::behind_sudo() {
+        for file in &outcome.written {
+            caller.own(file).with_context(|| format!("failed to give `{}` to the user behind sudo", file.display()))?;
+        }
+    }
     for failure in outcome.failed {
         let hint = failure.hint();
         eprintln!("analyzer: {:#}", anyhow::Error::from(failure));

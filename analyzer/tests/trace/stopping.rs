@@ -1,6 +1,7 @@
 //! Stopping in the middle: what was measured is kept, nothing stays attached, no process is left.
 
 use std::{
+    collections::BTreeSet,
     fs,
     process::{Child, Stdio},
     thread,
@@ -11,12 +12,16 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Run, isolated, needs_root, trace};
 
-/// Our programs in the kernel now, by the names they have there (15 bytes at most).
-fn attached() -> usize {
-    let ours = ["sys_enter", "sys_exit", "task_newtask", "sched_process_e", "inet_sock_set_s"];
-    let names =
-        aya::programs::loaded_programs().flatten().filter_map(|program| Some(program.name_as_str()?.to_owned()));
-    names.filter(|name| ours.contains(&name.as_str())).count()
+/// Ids of the eBPF programs that a process holds: the kernel shows them beside its descriptors.
+fn programs_of(pid: u32) -> BTreeSet<u32> {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
+    let texts = descriptors.filter_map(|descriptor| fs::read_to_string(descriptor.path()).ok());
+    texts.filter_map(|text| text.lines().find_map(|line| line.strip_prefix("prog_id:")?.trim().parse().ok())).collect()
+}
+
+/// Whether any of these programs is still in the kernel's list.
+fn still_loaded(programs: &BTreeSet<u32>) -> bool {
+    aya::programs::loaded_programs().flatten().any(|program| programs.contains(&program.id()))
 }
 
 fn signal(child: &Child, signal: Signal) {
@@ -53,8 +58,8 @@ fn ctrl_c_keeps_a_partial_recording_and_leaves_nothing() {
     let pid = child.id();
     wait_until("the workload runs", || children(pid).iter().any(|name| name.trim() == "bench"));
     thread::sleep(Duration::from_millis(700));
-    let server = fs::read_dir(format!("/proc/{pid}/task")).is_ok();
-    assert!(server && attached() > 0);
+    let programs = programs_of(pid);
+    assert!(programs.len() >= 7 && still_loaded(&programs), "{programs:?}");
     signal(&child, Signal::INT);
     let run = Run::of(child.wait_with_output().unwrap(), results);
     assert_eq!(run.status(), Some(130), "{}", run.stderr());
@@ -63,7 +68,7 @@ fn ctrl_c_keeps_a_partial_recording_and_leaves_nothing() {
     assert!(recording.incomplete_because.as_ref().unwrap().contains("signal 2"));
     assert!(crate::support::calls(recording.group("server").unwrap(), "recvfrom") > 100);
     assert!(recording.bench.first().is_some_and(|result| result.partial && result.ok > 0));
-    wait_until("nothing is attached", || attached() == 0);
+    wait_until("nothing is attached", || !still_loaded(&programs));
 }
 
 #[test]
@@ -86,9 +91,11 @@ fn killing_the_tracer_leaves_neither_probes_nor_processes() {
     wait_until("the workload runs", || children(pid).iter().any(|name| name.trim() == "sleep"));
     let family = children(pid);
     assert!(family.len() >= 2, "{family:?}");
+    let programs = programs_of(pid);
+    assert!(still_loaded(&programs));
     signal(&child, Signal::KILL);
     child.wait().unwrap();
-    wait_until("nothing is attached", || attached() == 0);
+    wait_until("nothing is attached", || !still_loaded(&programs));
     let survivors = || {
         let output = std::process::Command::new("pgrep").args(["-f", "^sleep 4444"]).output().unwrap();
         !output.stdout.is_empty()

@@ -6,7 +6,7 @@ use reports::bench::{BenchResult, Mode};
 
 use crate::{
     SERVERS, for_each_server,
-    process::{Server, bench_result},
+    process::{Server, bench_result, in_own_network, skip},
 };
 
 for_each_server![
@@ -73,27 +73,23 @@ fn latencies_fit_into_the_run_and_cpu_time_is_counted() {
 
 #[test]
 fn an_address_that_is_not_loopback_gives_the_same_counts() {
-    // Connecting a datagram socket sends nothing, but tells the address that this machine would send from.
-    let socket = UdpSocket::bind("0.0.0.0:0").expect("a free port");
-    let own = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
-    let Ok(own) = own else {
-        eprintln!("SKIPPED an_address_that_is_not_loopback_gives_the_same_counts: this machine has none");
-        return;
-    };
-    let server = Server::start_with(SERVERS[0], &["--bind", "0.0.0.0"]);
-    let host = own.ip().to_string();
     for (mode, connects) in [("short", 50), ("long", 5)] {
-        let arguments = ["--host", &host, "--mode", mode, "--connections", "5", "--rounds", "10"];
-        let (status, result) = bench_result(server.address, &arguments);
-        assert_eq!((status, result.ok, result.connected), (Some(0), 50, connects));
+        let script = format!(
+            r#"ip addr add 192.0.2.1/32 dev lo; start_server
+            "$bench" --host 192.0.2.1 --mode {mode} --connections 5 --rounds 10 --json "$results" > /dev/null"#
+        );
+        let Some(output) = in_own_network("an_address_that_is_not_loopback_gives_the_same_counts", &script) else {
+            return;
+        };
+        let result: BenchResult = output.result();
+        assert_eq!((output.status, result.ok, result.connected), (Some(0), 50, connects));
     }
-    assert_eq!(server.stop().connections, 55);
 }
 
 #[test]
 fn version_six_of_the_protocol_gives_the_same_counts() {
     if UdpSocket::bind("[::1]:0").is_err() {
-        eprintln!("SKIPPED version_six_of_the_protocol_gives_the_same_counts: this machine has no `::1`");
+        skip("version_six_of_the_protocol_gives_the_same_counts", "this machine has no `::1`");
         return;
     }
     let server = Server::start_with(SERVERS[1], &["--bind", "::1"]);

@@ -3,7 +3,6 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    process::Command,
     thread,
     time::{Duration, Instant},
 };
@@ -11,9 +10,8 @@ use std::{
 use rustix::net::listen;
 
 use crate::{
-    SERVERS,
     peer::{misbehaving, nobody, reset},
-    process::{Running, bench, bench_result, stderr, stdout},
+    process::{bench, bench_result, in_own_network, stderr},
 };
 
 /// Runs 2 connections of 3 rounds of 64 bytes in short mode and checks that all 6 failed as `kind`.
@@ -159,22 +157,10 @@ fn a_connect_that_needs_a_second_syn_takes_a_second_and_succeeds() {
 
 #[test]
 fn no_local_port_left_is_addr_unavailable() {
-    // A network of its own with ten ports; `unshare -r` needs no root where user namespaces are allowed.
     let script = r#"
-        ip link set lo up && echo "40000 40009" > /proc/sys/net/ipv4/ip_local_port_range || exit 99
-        "$0" --port 9988 > /dev/null & server=$!
-        tries=0
-        until grep -q ":2704 " /proc/net/tcp || [ $tries -gt 250 ]; do sleep 0.02; tries=$((tries + 1)); done
-        "$1" --mode long --connections 14 --rounds 2; status=$?
-        kill $server; wait $server; exit $status"#;
-    let mut command = Command::new("unshare");
-    command.args(["-rn", "sh", "-c", script, SERVERS[0], env!("CARGO_BIN_EXE_bench")]);
-    let output = Running::start(&mut command).finish(Duration::from_secs(20));
-    if stdout(&output).is_empty() {
-        eprintln!("SKIPPED no_local_port_left_is_addr_unavailable: no network of its own: {}", stderr(&output));
-        return;
-    }
-    assert_eq!(output.status.code(), Some(1));
-    let text = stdout(&output);
-    assert!(text.contains("addr-unavailable 4, not-sent 4"), "{text}");
+        echo "40000 40009" > /proc/sys/net/ipv4/ip_local_port_range; start_server
+        "$bench" --mode long --connections 14 --rounds 2 > "$results""#;
+    let Some(output) = in_own_network("no_local_port_left_is_addr_unavailable", script) else { return };
+    assert_eq!(output.status, Some(1));
+    assert!(output.text.contains("addr-unavailable 4, not-sent 4"), "{}", output.text);
 }

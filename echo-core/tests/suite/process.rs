@@ -1,8 +1,8 @@
 //! Child processes that never outlive their test: servers with their totals, runs of the load generator with their result.
 
 use std::{
-    fs,
-    io::{BufRead, BufReader, Read},
+    env, fs,
+    io::{self, BufRead, BufReader, Read, Write},
     net::SocketAddr,
     process::{Child, ChildStdout, Command, Output, Stdio},
     thread,
@@ -11,6 +11,8 @@ use std::{
 
 use reports::bench::BenchResult;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+
+use crate::SERVERS;
 
 /// A running server, killed when dropped.
 pub(crate) struct Server {
@@ -187,4 +189,50 @@ pub(crate) fn stderr(output: &Output) -> String {
 
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Says past the test harness that a test did not run; where everything has to run, that is a failure.
+pub(crate) fn skip(test: &str, why: &str) {
+    assert!(env::var_os("REQUIRE_ROOT_TESTS").is_none(), "{test} could not run: {why}");
+    let _ = writeln!(io::stderr(), "SKIPPED {test}: {why}");
+}
+
+/// What came of a script in a network of its own.
+pub(crate) struct InOwnNetwork {
+    pub(crate) status: Option<i32>,
+    /// What it wrote to `$results`.
+    pub(crate) text: String,
+}
+
+impl InOwnNetwork {
+    pub(crate) fn result(&self) -> BenchResult {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+}
+
+/// Runs a shell script in a new network namespace with loopback up, as root there even when not here.
+///
+/// It may call `start_server`, which returns when the server listens on port 9988, and `"$bench"`.
+pub(crate) fn in_own_network(test: &str, script: &str) -> Option<InOwnNetwork> {
+    const PROLOGUE: &str = r#"
+        server_program=$1 bench=$2 results=$3 server=
+        start_server() {
+            "$server_program" --port 9988 > /dev/null & server=$!
+            tries=0
+            until grep -q ":2704 " /proc/net/tcp || [ $tries -gt 250 ]; do sleep 0.02; tries=$((tries + 1)); done
+        }
+        ip link set lo up || exit 99
+    "#;
+    const EPILOGUE: &str = "\nstatus=$?; kill $server; wait $server; exit $status";
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let script = format!("{PROLOGUE}{script}{EPILOGUE}");
+    let mut command = Command::new("unshare");
+    command.args(["-rn", "sh", "-c", &script, "sh", SERVERS[0], env!("CARGO_BIN_EXE_bench")]).arg(file.path());
+    let output = Running::start(&mut command).finish(Duration::from_secs(20));
+    let written = fs::read_to_string(file.path()).expect("our own file");
+    if written.is_empty() {
+        skip(test, &format!("no network of its own: {}", stderr(&output)));
+        return None;
+    }
+    Some(InOwnNetwork { status: output.status.code(), text: written })
 }
