@@ -102,16 +102,18 @@ fn is_selected(nr: u32) -> bool {
 }
 
 #[inline(always)]
-fn is_foreign_abi() -> bool {
-    // SAFETY: the current task is a BTF pointer, the offset is from the kernel's BTF.
-    TASK_STATUS.load() != ABSENT && unsafe { member::read::<u32>(current_task(), &TASK_STATUS) } & TS_COMPAT != 0
+fn is_foreign_abi(task: *const c_void) -> bool {
+    // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
+    TASK_STATUS.load() != ABSENT && unsafe { member::read::<u32>(task, &TASK_STATUS) } & TS_COMPAT != 0
 }
 
 #[btf_tracepoint(function = "sys_enter")]
 fn sys_enter(ctx: BtfTracePointContext) -> i32 {
-    let Some(thread) = THREADS.get(current_task()) else { return 0 };
+    // Asked for once: where returns are slow (retpolines, safe RET) every helper call tells.
+    let task = current_task();
+    let Some(thread) = THREADS.get(task) else { return 0 };
     let nr: u64 = ctx.arg(1);
-    if is_foreign_abi() {
+    if is_foreign_abi(task) {
         count(thread.group, Counter::ForeignAbi);
         thread.phase = phase::OUTLYING;
         return 0;
