@@ -15,8 +15,8 @@ use signal_hook::{
 /// Something that happened.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// The target that we started ended.
-    TargetEnded(io::Result<ExitStatus>),
+    /// The target that we started ended, or could not be executed for the reason given.
+    TargetEnded(Result<ExitStatus, String>),
     /// The workload ended, or could not be executed.
     WorkloadEnded(io::Result<ExitStatus>),
     /// A process given by `-p` ended.

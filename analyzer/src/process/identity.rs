@@ -38,6 +38,11 @@ impl User {
         })
     }
 
+    /// Login name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Makes `command` run as this user, without supplementary groups.
     pub(crate) fn apply(&self, command: &mut Command) {
         command.uid(self.uid).gid(self.gid);

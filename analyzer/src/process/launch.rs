@@ -7,7 +7,7 @@ use std::{
         fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd},
         unix::{fs::PermissionsExt as _, process::CommandExt as _},
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, ExitStatus},
     sync::mpsc,
     thread,
@@ -18,6 +18,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
     test_kill_process_group,
 };
+
+use super::identity::User;
 
 /// Finds a program: a name with a slash as it is, others beside our own binary, then on PATH.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
@@ -30,6 +32,12 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     beside.into_iter().chain(on_path).find(|path| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     })
+}
+
+/// Why a program could not be executed, with the file that was found for it and the user it was for.
+pub(crate) fn not_executed(program: &Path, user: Option<&User>, error: &io::Error) -> String {
+    let user = user.map(|user| format!(" as user `{}`", user.name())).unwrap_or_default();
+    format!("failed to execute `{}`{user}: {error}", program.display())
 }
 
 /// How a program is started.

@@ -22,6 +22,7 @@ use crate::{
     bpf::{loading::KernelTypes, syscalls::SyscallProbes, tcp::TcpProbes},
     cli::TraceArgs,
     events::Events,
+    process::launch::not_executed,
 };
 
 /// Exit status when tracing itself failed.
@@ -61,6 +62,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     };
     print::announce(target.as_ref());
     let mut workload = workload_program
+        .clone()
         .map(|program| Workload::hold(program, &spec.workload, spec.user.as_ref(), &events))
         .transpose()?;
     let start = instruments.begin(target.as_ref(), workload.as_mut().map(|workload| &mut workload.process))?;
@@ -74,7 +76,8 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     }
     let status = finish.end.status(workload.is_some());
     if let End::NotExecuted(error) = &finish.end {
-        eprintln!("analyzer: failed to execute workload `{}`: {error}", spec.workload.join(" "));
+        let program = workload_program.unwrap_or_default();
+        eprintln!("analyzer: {}", not_executed(&program, spec.user.as_ref(), error));
         return Ok(status);
     }
     let bench = workload.as_mut().map(Workload::results).unwrap_or_default();

@@ -158,7 +158,7 @@ impl Watch {
             Event::WorkloadEnded(Err(error)) => return Some(End::NotExecuted(error)),
             Event::Interrupted(signal) => return Some(End::Signal(signal)),
             Event::TargetEnded(status) => {
-                let how = status.map_or_else(|error| error.to_string(), describe);
+                let how = status.map_or_else(|error| error, describe);
                 self.target_ended = Some(how);
             }
             Event::AttachedEnded(pid) => {

@@ -21,7 +21,7 @@ use crate::{
         capture::Capture,
         family::{argv_of, command_of, family_of},
         identity::User,
-        launch::{Launched, Start, find_program, launch},
+        launch::{Launched, Start, find_program, launch, not_executed},
     },
 };
 
@@ -57,7 +57,11 @@ impl Target {
             user.apply(&mut command);
         }
         let to_queue = events.sender.clone();
-        let launched = launch(command, Start::Detached, move |status| drop(to_queue.send(Event::TargetEnded(status))));
+        let for_user = user.cloned();
+        let launched = launch(command, Start::Detached, move |status| {
+            let status = status.map_err(|error| not_executed(&program, for_user.as_ref(), &error));
+            let _ = to_queue.send(Event::TargetEnded(status));
+        });
         let output = Capture::of(reader);
         let Ok(launched) = launched else {
             return Err(not_started(events, &label));
@@ -141,10 +145,10 @@ impl Target {
         }
     }
 
-    fn ended_early(&self, status: io::Result<ExitStatus>) -> anyhow::Error {
+    fn ended_early(&self, status: Result<ExitStatus, String>) -> anyhow::Error {
         let how = match status {
             Ok(status) => format!("target `{}` ended before it listened ({})", self.label, describe(status)),
-            Err(error) => format!("failed to execute target `{}`: {error}", self.label),
+            Err(error) => error,
         };
         // The reader thread may be a moment behind the end of the process.
         std::thread::sleep(Duration::from_millis(20));
@@ -174,7 +178,7 @@ fn indented(text: &str) -> String {
 
 fn not_started(events: &Events, label: &str) -> anyhow::Error {
     match events.receiver.recv_timeout(Duration::from_secs(1)) {
-        Ok(Event::TargetEnded(Err(error))) => anyhow!("failed to start target `{label}`: {error}"),
+        Ok(Event::TargetEnded(Err(error))) => anyhow!(error),
         _ => anyhow!("failed to start target `{label}`"),
     }
 }

@@ -74,3 +74,28 @@ fn the_workloads_stdout_is_shown_and_its_status_is_ours() {
     assert!(run.recording().complete);
     assert_eq!(run.recording().group("client").unwrap().ended.as_deref(), Some("exit 7"));
 }
+
+#[test]
+fn files_belong_to_the_user_behind_sudo() {
+    use std::os::unix::fs::MetadataExt as _;
+    needs_root!();
+    let (mut command, results) = crate::support::isolated(&["--", "true"]);
+    let output = command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let file = reports::store::find(results.path()).unwrap().remove(0);
+    for path in [file.as_path(), file.parent().unwrap(), file.parent().unwrap().parent().unwrap()] {
+        let metadata = path.metadata().unwrap();
+        assert_eq!((metadata.uid(), metadata.gid()), (65534, 65534), "{}", path.display());
+    }
+}
+
+#[test]
+fn target_and_workload_run_as_the_named_user() {
+    needs_root!();
+    // What `nobody` may execute: the analyzer's own folder may be closed to others.
+    let target = "/usr/bin/python3 -c 'import os, socket, time; s = socket.create_server((\"127.0.0.1\", 7002)); time.sleep(60)'";
+    let script = "id -un; pgrep -u nobody python3 > /dev/null && echo the target too";
+    let run = trace(&["--user", "nobody", "--target", target, "--", "sh", "-c", script]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    assert!(run.stdout().starts_with("nobody\nthe target too\n"), "{}", run.stdout());
+}

@@ -1,4 +1,4 @@
-//! `analyzer trace` through the real binary, with real probes in the running kernel. Needs root.
+//! The commands through the real binary, with real probes in the running kernel. Most need root.
 //!
 //! Each test that reads TCP counters runs in a network namespace of its own: nothing else moves them there.
 
@@ -7,6 +7,8 @@
 mod exactness;
 mod failures;
 mod load;
+mod report;
 mod stopping;
 mod support;
 mod tcp;
+mod watch;

@@ -1,0 +1,48 @@
+//! `analyzer watch`: what a full accept queue looks like, and a clean end.
+
+use std::{
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{ANALYZER, fixture, needs_root};
+
+#[test]
+fn a_full_accept_queue_shows_its_owner_its_depth_and_every_drop() {
+    needs_root!();
+    let script = "ip link set lo up; \"$1\" stalled-listener 7001 16 & holder=$!; sleep 0.3; \
+                  (sleep 0.3; exec \"$1\" connects 7001 60 1500) & \
+                  \"$2\" watch --interval 300ms --count 4; kill $holder; cat /proc/net/netstat";
+    let output = Command::new("unshare")
+        .args(["--net", "--", "sh", "-c", script, "sh"])
+        .args([fixture().as_os_str(), ANALYZER.as_ref()])
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let row = stdout.lines().rfind(|line| line.contains("127.0.0.1:7001")).unwrap();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    // A queue of 16 holds 17; of 60 connects 43 are dropped, and no SYN is sent again within a second.
+    assert_eq!(&words[1..5], ["127.0.0.1:7001", "17/16", "17", "43"], "{stdout}");
+    assert!(row.contains("fixture (pid "), "{row}");
+    let host = stdout.lines().rfind(|line| line.contains("ListenOverflows 43")).unwrap();
+    assert!(host.contains("ListenDrops 43"), "{host}");
+    assert!(!stdout.contains('\x1b'), "escape codes in a pipe");
+}
+
+#[test]
+fn ctrl_c_ends_it_cleanly() {
+    let child = Command::new(ANALYZER)
+        .args(["watch", "--interval", "100ms"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    thread::sleep(Duration::from_millis(500));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("TIME_WAIT now"));
+}
