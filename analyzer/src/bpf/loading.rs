@@ -35,7 +35,7 @@ impl KernelTypes {
 
     /// Offset of a member that must be there.
     pub(crate) fn offset(&self, path: &str) -> Result<u32> {
-        self.own.offset(path).hint("this version needs Linux 5.11 or later")
+        self.own.offset(path).hint(KERNEL_HINT)
     }
 
     /// Offset of a member, or the mark that the programs know as absent.
@@ -82,7 +82,7 @@ pub(crate) fn load_tracepoint(ebpf: &mut Ebpf, hook: &str, types: &KernelTypes) 
 
 /// Verifies an iterator over tasks.
 pub(crate) fn load_task_iterator(ebpf: &mut Ebpf, name: &str, types: &KernelTypes) -> Result<()> {
-    task_iterator(ebpf, name).load("task", &types.aya).map_err(|error| refused(name, error))
+    task_iterator(ebpf, name).load("task", &types.aya).map_err(|error| required(name, Off::Refused(error)))
 }
 
 /// The tracepoint program of that name.
@@ -102,10 +102,11 @@ pub(crate) fn task_iterator<'a>(ebpf: &'a mut Ebpf, name: &str) -> &'a mut Iter 
 }
 
 /// Error for a program without which nothing works.
-pub(crate) fn refused(name: &str, error: ProgramError) -> anyhow::Error {
-    let summary = first_line(&error);
-    log::debug!("{name}: {error}");
-    anyhow!(summary).context(format!("failed to load the probe `{name}`"))
+pub(crate) fn required(name: &str, off: Off) -> anyhow::Error {
+    if let Off::Refused(error) = &off {
+        log::debug!("{name}: {error}");
+    }
+    advised(anyhow!("failed to load the probe `{name}`: {}", off.reason()), KERNEL_HINT)
 }
 
 /// Error for an object whose maps could not be made; without rights it says what to type.
@@ -115,9 +116,13 @@ pub(crate) fn object_refused(error: EbpfError) -> anyhow::Error {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|cause| cause.kind() == std::io::ErrorKind::PermissionDenied);
-    let hint = if denied { PRIVILEGE_HINT } else { "`analyzer -v` shows what the kernel said" };
+    let hint = if denied { PRIVILEGE_HINT } else { KERNEL_HINT };
     advised(error.context("failed to load the eBPF programs"), hint)
 }
+
+/// What a user of an older kernel can do.
+pub(crate) const KERNEL_HINT: &str =
+    "this version needs Linux 5.11 or later (`uname -r`); with -v the verifier's reasons are shown";
 
 /// What a user without rights can type.
 pub(crate) const PRIVILEGE_HINT: &str = "run it as root: sudo analyzer ... (CAP_BPF and CAP_PERFMON are needed)";

@@ -77,8 +77,7 @@ impl SyscallProbes {
             .override_global(aya_log::LEVEL, &log_level, true);
         let mut ebpf = loader.load(prebuilt::SYSCALLS).map_err(loading::object_refused)?;
         for hook in HOOKS {
-            loading::load_tracepoint(&mut ebpf, hook, types)
-                .map_err(|off| anyhow::anyhow!("failed to load the probe `{hook}`: {}", off.reason()))?;
+            loading::load_tracepoint(&mut ebpf, hook, types).map_err(|off| loading::required(hook, off))?;
         }
         for iterator in ["adopt", "in_flight"] {
             loading::load_task_iterator(&mut ebpf, iterator, types)?;

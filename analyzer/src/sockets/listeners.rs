@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::{
     SockDiagMessage,
@@ -12,6 +12,8 @@ use netlink_packet_sock_diag::{
     inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags, nlas::Nla},
 };
 use netlink_sys::{Socket, SocketAddr as NetlinkAddr, protocols::NETLINK_SOCK_DIAG};
+
+use crate::advice::Advise as _;
 
 /// One listening socket at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +91,12 @@ impl ListenerQuery {
                         found.push(listener(&response));
                     }
                     NetlinkPayload::Done(_) => return Ok(()),
-                    NetlinkPayload::Error(error) => bail!("sock_diag refused: {}", error.to_io()),
+                    // ENOENT: what answers for TCP is a module that could not be loaded on demand.
+                    NetlinkPayload::Error(error) => {
+                        return Err(error.to_io())
+                            .context("sock_diag does not list TCP sockets")
+                            .hint("modprobe tcp_diag");
+                    }
                     _ => {}
                 }
             }

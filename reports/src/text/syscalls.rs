@@ -92,6 +92,10 @@ fn footnotes(page: &mut Page, group: &Group, calls: &ByTime) {
     if !calls.waiting.is_empty() {
         note("* waits by design: its time tells how idle the caller was, so it is outside total and share".into());
     }
+    let has_errors = |row: &&Syscall| row.errors > 0;
+    if calls.working.iter().chain(&calls.waiting).any(has_errors) {
+        note("errors: returned error numbers, the EAGAIN and EINPROGRESS of non-blocking calls included".into());
+    }
     let shown = || calls.working.iter().chain(&calls.waiting);
     let too_few = |histogram: &Histogram| histogram.quantile(0.99).is_none();
     if shown().any(|row| too_few(&row.latency)) {
