@@ -21,12 +21,14 @@ pub mod phase {
     pub const OUTSIDE: u32 = 0;
     /// Inside a call that is not selected.
     pub const UNSELECTED: u32 = 1;
-    /// Just made by fork or clone, or held by us before its exec: its first exit has no enter, and misses nothing.
+    /// Just made by fork or clone: its first exit has no enter, and misses nothing.
     pub const STARTING: u32 = 2;
     /// Marked while it ran: it may be inside a call whose start was not seen.
     pub const ADOPTED: u32 = 3;
     /// Inside a call that is counted elsewhere: foreign ABI or number out of range.
     pub const OUTLYING: u32 = 4;
+    /// Held by us before its exec: what it does until it enters `execve` is ours, not the program's.
+    pub const HELD: u32 = 5;
 }
 
 /// Task-storage value. It exists exactly while the thread is traced, and the kernel frees it with the thread.

@@ -18,6 +18,8 @@ use reports::{
     recording::{Loss, Probe, Syscall},
 };
 
+use syscalls::Sysno;
+
 use super::{
     Value,
     loading::{self, KernelTypes},
@@ -27,6 +29,9 @@ use crate::kernel::syscall_names::{Selection, name_of};
 
 /// Hooks in the order of attaching: threads are followed before the first call is counted.
 const HOOKS: [&str; 4] = ["sched_process_exit", "task_newtask", "sys_enter", "sys_exit"];
+
+#[expect(clippy::cast_sign_loss, reason = "system calls have no negative numbers")]
+const NR_EXECVE: u32 = Sysno::execve as u32;
 
 /// Processes that can be named at the start of a run, children included.
 const MAX_PROCESSES: u32 = 16_384;
@@ -71,6 +76,7 @@ impl SyscallProbes {
             .map_max_entries("PROCESSES", MAX_PROCESSES)
             .override_global("SELECTIVE", &selective, true)
             .override_global("SELECTION", words.as_slice(), true)
+            .override_global("NR_EXECVE", &NR_EXECVE, true)
             .override_global("TASK_PID", &pid, true)
             .override_global("TASK_TGID", &tgid, true)
             .override_global("TASK_STATUS", &status, true)
@@ -105,7 +111,7 @@ impl SyscallProbes {
     /// When the process has ended, or memory is short.
     pub(crate) fn mark_launched(&mut self, pidfd: BorrowedFd<'_>, group: u32) -> Result<()> {
         let map = self.ebpf.map("THREADS").context("bug: no map `THREADS`")?;
-        let thread = Thread { group, phase: phase::STARTING, ..Thread::default() };
+        let thread = Thread { group, phase: phase::HELD, ..Thread::default() };
         task_storage::set(map, pidfd, &thread).context("failed to mark the workload's thread")
     }
 

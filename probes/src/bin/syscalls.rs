@@ -65,6 +65,10 @@ static SELECTIVE: Global<u32> = Global::new(0);
 #[unsafe(no_mangle)]
 static SELECTION: Global<[u64; SELECTION_WORDS]> = Global::new([0; SELECTION_WORDS]);
 
+/// Number of `execve`, with which a held thread begins to count.
+#[unsafe(no_mangle)]
+static NR_EXECVE: Global<u32> = Global::new(0);
+
 #[unsafe(no_mangle)]
 static TASK_PID: Offset = Offset::new(ABSENT);
 #[unsafe(no_mangle)]
@@ -113,6 +117,9 @@ fn sys_enter(ctx: BtfTracePointContext) -> i32 {
     let task = current_task();
     let Some(thread) = THREADS.get(task) else { return 0 };
     let nr: u64 = ctx.arg(1);
+    if thread.phase == phase::HELD && nr != u64::from(NR_EXECVE.load()) {
+        return 0;
+    }
     if is_foreign_abi(task) {
         count(thread.group, Counter::ForeignAbi);
         thread.phase = phase::OUTLYING;
@@ -154,6 +161,7 @@ fn sys_exit(ctx: BtfTracePointContext) -> i32 {
 #[inline(always)]
 fn exit_without_start(thread: &mut Thread) {
     match thread.phase {
+        phase::HELD => return,
         phase::ADOPTED => count(thread.group, Counter::InFlightAtStart),
         phase::OUTSIDE => count(thread.group, Counter::ExitWithoutEnter),
         _ => {}
