@@ -3,14 +3,13 @@
 use std::{io, process::ExitStatus, sync::mpsc, thread};
 
 use anyhow::{Context as _, Result};
-use rustix::{
-    event::{PollFd, PollFlags, poll},
-    process::{Pid, PidfdFlags, pidfd_open},
-};
+use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::{Handle, Signals},
 };
+
+use crate::process::launch::pidfd_of;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -57,9 +56,7 @@ impl Events {
     /// # Errors
     /// `ESRCH` when there is no such process.
     pub(crate) fn follow(&self, pid: u32) -> io::Result<()> {
-        let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        let raw = raw.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
-        let pidfd = pidfd_open(raw, PidfdFlags::empty())?;
+        let pidfd = pidfd_of(pid)?;
         let to_queue = self.sender.clone();
         thread::spawn(move || {
             // Readable once the process has ended; an interrupted wait is simply repeated.

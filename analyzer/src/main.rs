@@ -11,7 +11,7 @@ mod sockets;
 mod trace;
 mod watch;
 
-use std::process::ExitCode;
+use std::{io::Write as _, process::ExitCode};
 
 use clap::Parser as _;
 
@@ -24,7 +24,9 @@ fn main() -> ExitCode {
         1 => log::LevelFilter::Debug,
         _ => log::LevelFilter::Trace,
     };
-    env_logger::Builder::new().filter_level(level).init();
+    let plain =
+        |out: &mut env_logger::fmt::Formatter, record: &log::Record| writeln!(out, "analyzer: {}", record.args());
+    env_logger::Builder::new().filter_level(level).format(plain).init();
     let (outcome, on_failure) = match cli.command {
         Command::Trace(args) => (trace::run(&args), trace::FAILED),
         Command::Report(args) => (report::run(args), 1),

@@ -80,7 +80,7 @@ pub const fn stat_index(group: u32, nr: u32) -> u32 {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
-    /// Threads marked because they were there at the start.
+    /// Threads, other than a process's first, marked because they were there at the start.
     Adopted,
     /// Threads marked because a traced thread made them.
     Followed,

@@ -1,12 +1,12 @@
 //! The system-call probes in the kernel: marks threads, and reads what was counted for them.
 
-use std::{io::Read as _, os::fd::BorrowedFd};
+use std::{
+    io::{self, Read as _},
+    os::fd::BorrowedFd,
+};
 
 use anyhow::{Context as _, Result};
-use aya::{
-    Ebpf, EbpfLoader,
-    maps::{HashMap, PerCpuArray},
-};
+use aya::{Ebpf, EbpfLoader, maps::PerCpuArray};
 use aya_log::EbpfLogger;
 use probes::{
     bucket::BUCKETS,
@@ -30,17 +30,15 @@ use crate::kernel::syscall_names::{Selection, name_of};
 /// Hooks in the order of attaching: threads are followed before the first call is counted.
 const HOOKS: [&str; 4] = ["sched_process_exit", "task_newtask", "sys_enter", "sys_exit"];
 
-#[expect(clippy::cast_sign_loss, reason = "system calls have no negative numbers")]
 const NR_EXECVE: u32 = Sysno::execve as u32;
-
-/// Processes that can be named at the start of a run, children included.
-const MAX_PROCESSES: u32 = 16_384;
 
 /// The loaded probes. Dropping them detaches everything.
 pub(crate) struct SyscallProbes {
     ebpf: Ebpf,
     links: Vec<(&'static str, aya::programs::tp_btf::BtfTracePointLinkId)>,
     logger: Option<EbpfLogger<&'static dyn log::Log>>,
+    /// First threads of running processes that were marked, by group.
+    first_threads: [u64; GROUPS as usize],
 }
 
 /// What was counted for one group.
@@ -63,6 +61,7 @@ impl SyscallProbes {
         let words = bitmap.unwrap_or_default();
         let log_level: u8 = if log::log_enabled!(log::Level::Debug) { aya_log::Level::Debug as u8 } else { 0 };
         let (pid, tgid) = (types.offset("task_struct.pid")?, types.offset("task_struct.tgid")?);
+        let group_leader = types.offset("task_struct.group_leader")?;
         // TS_COMPAT is x86's way; elsewhere 32-bit calls do not share the 64-bit table's tracepoint numbers either.
         let status = if cfg!(target_arch = "x86_64") {
             types.offset_if_any("task_struct.thread_info.status")
@@ -73,12 +72,12 @@ impl SyscallProbes {
         loader
             .btf(Some(&types.aya))
             .allow_unsupported_maps()
-            .map_max_entries("PROCESSES", MAX_PROCESSES)
             .override_global("SELECTIVE", &selective, true)
             .override_global("SELECTION", words.as_slice(), true)
             .override_global("NR_EXECVE", &NR_EXECVE, true)
             .override_global("TASK_PID", &pid, true)
             .override_global("TASK_TGID", &tgid, true)
+            .override_global("TASK_GROUP_LEADER", &group_leader, true)
             .override_global("TASK_STATUS", &status, true)
             .override_global(aya_log::LEVEL, &log_level, true);
         let mut ebpf = loader.load(prebuilt::SYSCALLS).map_err(loading::object_refused)?;
@@ -89,7 +88,7 @@ impl SyscallProbes {
             loading::load_task_iterator(&mut ebpf, iterator, types)?;
         }
         let logger = if log_level > 0 { Some(EbpfLogger::init(&mut ebpf)?) } else { None };
-        Ok(Self { ebpf, links: Vec::new(), logger })
+        Ok(Self { ebpf, links: Vec::new(), logger, first_threads: [0; GROUPS as usize] })
     }
 
     /// Attaches every hook. Nothing is counted until a thread is marked.
@@ -109,24 +108,30 @@ impl SyscallProbes {
     ///
     /// # Errors
     /// When the process has ended, or memory is short.
-    pub(crate) fn mark_launched(&mut self, pidfd: BorrowedFd<'_>, group: u32) -> Result<()> {
-        let map = self.ebpf.map("THREADS").context("bug: no map `THREADS`")?;
-        let thread = Thread { group, phase: phase::HELD, ..Thread::default() };
-        task_storage::set(map, pidfd, &thread).context("failed to mark the workload's thread")
+    pub(crate) fn mark_held(&mut self, pidfd: BorrowedFd<'_>, group: u32) -> Result<()> {
+        self.mark(pidfd, group, phase::HELD).context("failed to mark the workload's thread")
     }
 
-    /// Marks all threads of running processes, given as pairs of process id and group; returns how many there were.
+    /// Marks the first thread of a running process; one that is marked already stays as it is.
     ///
     /// # Errors
-    /// When there are too many processes, or the kernel refuses.
-    pub(crate) fn adopt(&mut self, processes: &[(u32, u32)]) -> Result<u64> {
-        let map = self.ebpf.map_mut("PROCESSES").context("bug: no map `PROCESSES`")?;
-        let mut groups: HashMap<_, u32, u32> = HashMap::try_from(map)?;
-        for (pid, group) in processes {
-            groups.insert(pid, group, 0).with_context(|| {
-                format!("failed to name process {pid} to the probes (at most {MAX_PROCESSES} at the start)")
-            })?;
-        }
+    /// When the process has ended, or memory is short.
+    pub(crate) fn mark_running(&mut self, pidfd: BorrowedFd<'_>, group: u32) -> io::Result<()> {
+        self.mark(pidfd, group, phase::ADOPTED)?;
+        self.first_threads[group as usize] += 1;
+        Ok(())
+    }
+
+    fn mark(&self, pidfd: BorrowedFd<'_>, group: u32, phase: u32) -> io::Result<()> {
+        let map = self.ebpf.map("THREADS").ok_or_else(|| io::Error::other("bug: no map `THREADS`"))?;
+        task_storage::add(map, pidfd, &Thread { group, phase, ..Thread::default() })
+    }
+
+    /// Marks the other threads of processes whose first thread is marked; returns how many there have been so far.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(crate) fn adopt_threads(&mut self) -> Result<u64> {
         self.iterate("adopt")?;
         (0..GROUPS).map(|group| self.counter(group, Counter::Adopted)).sum()
     }
@@ -195,7 +200,7 @@ impl SyscallProbes {
             syscalls,
             loss,
             in_flight_at_start: self.counter(group, Counter::InFlightAtStart)?,
-            threads_adopted: self.counter(group, Counter::Adopted)?,
+            threads_adopted: self.first_threads[group as usize] + self.counter(group, Counter::Adopted)?,
             threads_followed: self.counter(group, Counter::Followed)?,
         })
     }

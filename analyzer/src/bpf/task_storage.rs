@@ -10,6 +10,9 @@ use aya::maps::Map;
 /// `bpf_cmd::BPF_MAP_UPDATE_ELEM`.
 const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
 
+/// Fail where there is a value.
+const BPF_NOEXIST: u64 = 1;
+
 /// The members of `union bpf_attr` that an update uses (v6.18 include/uapi/linux/bpf.h).
 #[repr(C)]
 struct UpdateAttr {
@@ -20,11 +23,11 @@ struct UpdateAttr {
     flags: u64,
 }
 
-/// Gives the main thread of a process a value, made if it has none.
+/// Gives the first thread of a process a value; one that has a value keeps it.
 ///
 /// # Errors
 /// The kernel's, such as `ESRCH` when the process has ended.
-pub(crate) fn set<T: Copy>(map: &Map, pidfd: BorrowedFd<'_>, value: &T) -> io::Result<()> {
+pub(crate) fn add<T: Copy>(map: &Map, pidfd: BorrowedFd<'_>, value: &T) -> io::Result<()> {
     let Map::Unsupported(data) = map else {
         return Err(io::Error::other("bug: not a task-storage map"));
     };
@@ -34,11 +37,17 @@ pub(crate) fn set<T: Copy>(map: &Map, pidfd: BorrowedFd<'_>, value: &T) -> io::R
         padding: 0,
         key: std::ptr::from_ref(&key) as u64,
         value: std::ptr::from_ref(value) as u64,
-        flags: 0,
+        flags: BPF_NOEXIST,
     };
     // SAFETY: `attr`, the key and the value outlive the call; the map's value type is `T`, as its only callers say.
     let result = unsafe {
         libc::syscall(libc::SYS_bpf, BPF_MAP_UPDATE_ELEM, std::ptr::from_ref(&attr), size_of::<UpdateAttr>())
     };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if result == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        error if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        error => Err(error),
+    }
 }

@@ -103,9 +103,17 @@ pub(crate) fn launch(
     let mut pid = [0; 4];
     pid_reader.read_exact(&mut pid).map_err(|_| io::Error::other("the process ended before its exec"))?;
     let pid = u32::from_ne_bytes(pid);
-    let pidfd = pidfd_open(pid_of(pid)?, PidfdFlags::empty())?;
+    let pidfd = pidfd_of(pid)?;
     drop(opened);
     Ok(Launched { pid, pidfd, gate: held.then_some(gate_writer), start, ended })
+}
+
+/// Names a process whatever becomes of its number.
+///
+/// # Errors
+/// `ESRCH` when there is no such process, `EINVAL` for the id of a thread that is not its first.
+pub(crate) fn pidfd_of(pid: u32) -> io::Result<OwnedFd> {
+    Ok(pidfd_open(pid_of(pid)?, PidfdFlags::empty())?)
 }
 
 fn pid_of(pid: u32) -> io::Result<Pid> {

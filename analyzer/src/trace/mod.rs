@@ -1,7 +1,6 @@
 //! `analyzer trace`: from what was asked to the recording.
 
 mod assemble;
-mod counters;
 mod folder;
 mod lookout;
 mod outcome;

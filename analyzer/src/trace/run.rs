@@ -8,7 +8,6 @@ use reports::recording::Recording;
 
 use super::{
     assemble::Parts,
-    counters::Netns,
     folder::RunFolder,
     outcome::{End, Interrupted, after_signal},
     print,
@@ -22,6 +21,7 @@ use crate::{
     bpf::{loading::KernelTypes, syscalls::SyscallProbes, tcp::TcpProbes},
     cli::TraceArgs,
     events::Events,
+    kernel::netns::Netns,
     process::launch::not_executed,
 };
 
@@ -58,7 +58,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     let mut target = match &spec.target {
         TargetSpec::None => None,
         TargetSpec::Start(command) => Some(Target::start(command, spec.user.as_ref(), spec.ready_timeout, &events)?),
-        TargetSpec::Attach(pids) => Some(Target::attach(pids, &events)?),
+        TargetSpec::Attach(pids) => Some(Target::attach(pids, &events, &instruments.netns)?),
     };
     print::announce(target.as_ref());
     let mut workload = workload_program
@@ -67,7 +67,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
         .transpose()?;
     let start = instruments.begin(target.as_ref(), workload.as_mut().map(|workload| &mut workload.process))?;
     let finish = instruments.until_end(&start, &events, spec, workload.is_some())?;
-    let tcp = instruments.netns.since(&start.counters, &instruments.tcp)?;
+    let tcp = Some(instruments.tcp_since(&start)?);
     if let Some(workload) = &mut workload {
         end_workload(&mut workload.process, &finish.end, &events);
     }

@@ -1,17 +1,21 @@
 //! The measured part of a run: from the attach to the last reading.
 
 use std::{
+    collections::BTreeSet,
+    os::fd::AsFd as _,
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result};
 use probes::syscalls::{CLIENT, InFlight, SERVER};
-use reports::{counters::KernelCounters, recording::Probe};
+use reports::{
+    counters::KernelCounters,
+    recording::{Probe, Tcp},
+};
 use rustix::process::Signal;
 
 use super::{
-    counters::Netns,
     outcome::{End, describe},
     spec::{TargetSpec, TraceSpec},
     target::Target,
@@ -19,7 +23,8 @@ use super::{
 use crate::{
     bpf::{syscalls::SyscallProbes, tcp::TcpProbes},
     events::{Event, Events},
-    process::launch::Launched,
+    kernel::netns::Netns,
+    process::launch::{Launched, pidfd_of},
 };
 
 /// How often the probes' messages are printed.
@@ -70,23 +75,50 @@ impl Instruments {
         let counters = self.netns.counters()?;
         let at = Instant::now();
         if let Some(workload) = workload {
-            self.syscalls.mark_launched(workload.pidfd(), CLIENT)?;
+            self.syscalls.mark_held(workload.pidfd(), CLIENT)?;
             workload.release().context("the workload ended before it was released")?;
         }
         Ok(Start { probes, counters, at })
     }
 
-    /// Marks the target's threads, until a look finds no more that the one before missed.
+    /// Marks the target's threads, until a look finds none that the one before missed.
     fn adopt(&mut self, target: &Target) -> Result<()> {
-        let mut adopted = 0;
+        let mut marked = BTreeSet::new();
+        let mut threads = 0;
         loop {
-            let processes: Vec<(u32, u32)> = target.family().into_iter().map(|pid| (pid, SERVER)).collect();
-            let now = self.syscalls.adopt(&processes)?;
-            if now == adopted {
+            let family = target.family();
+            let new: Vec<u32> = family.into_iter().filter(|pid| !marked.contains(pid)).collect();
+            for &pid in &new {
+                // One that has ended meanwhile has nothing left to trace.
+                let pidfd = pidfd_of(pid).and_then(|pidfd| self.syscalls.mark_running(pidfd.as_fd(), SERVER));
+                match pidfd {
+                    Err(error) if error.raw_os_error() != Some(libc::ESRCH) => {
+                        return Err(error).with_context(|| format!("failed to mark process {pid}"));
+                    }
+                    _ => marked.insert(pid),
+                };
+            }
+            let now = self.syscalls.adopt_threads()?;
+            if new.is_empty() && now == threads {
                 return Ok(());
             }
-            adopted = now;
+            threads = now;
         }
+    }
+
+    /// What TCP did since the start.
+    ///
+    /// # Errors
+    /// When the counters or the probes' maps cannot be read.
+    pub(crate) fn tcp_since(&self, start: &Start) -> Result<Tcp> {
+        let after = self.netns.counters()?;
+        Ok(Tcp {
+            netns: self.netns.inode,
+            counters: after.moved_since(&start.counters),
+            time_wait: (start.counters.time_wait, after.time_wait),
+            transitions: self.tcp.transitions()?,
+            retransmits: self.tcp.retransmits()?,
+        })
     }
 
     /// Waits for the end of the run, lets the server come to rest, stops counting.

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     advice::Advise as _,
     events::{Event, Events},
+    kernel::netns::Netns,
     process::{
         capture::Capture,
         family::{argv_of, command_of, family_of},
@@ -81,7 +82,7 @@ impl Target {
     ///
     /// # Errors
     /// When one of them does not exist.
-    pub(crate) fn attach(pids: &[u32], events: &Events) -> Result<Self> {
+    pub(crate) fn attach(pids: &[u32], events: &Events, netns: &Netns) -> Result<Self> {
         for &pid in pids {
             events
                 .follow(pid)
@@ -96,7 +97,8 @@ impl Target {
             listeners: Vec::new(),
             started: None,
         };
-        target.listeners = Lookout::begin()?.all_of(&target.family())?;
+        let family = target.family();
+        target.listeners = netns.within(|| Lookout::begin()?.all_of(&family))?;
         Ok(target)
     }
 

@@ -128,7 +128,7 @@ fn an_unknown_system_call_suggests_the_nearest_names() {
 fn an_unknown_user_and_a_missing_process_are_named() {
     needs_root!();
     assert_failed(&trace(&["--user", "no-such-user", "--", "true"]), 125, &["no-such-user"]);
-    assert_failed(&trace(&["-p", "4194303", "-d", "1s"]), 125, &["4194303"]);
+    assert_failed(&trace(&["-p", "4194303", "-d", "1s"]), 125, &["there is no process 4194303", "hint:"]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The main job: server and load generator of our own, counted against what was asked for.
 
-use crate::support::{calls, needs_root, trace};
+use std::process::Command;
+
+use crate::support::{ANALYZER, Run, calls, fixture, needs_root, trace};
 
 fn bench(server: &str, mode: &str, connections: u64, rounds: u64) -> reports::recording::Recording {
     let (connections, rounds) = (connections.to_string(), rounds.to_string());
@@ -50,8 +52,7 @@ fn long_mode_connects_and_accepts_once_per_connection() {
 #[test]
 fn a_running_process_is_joined_with_all_its_threads_and_left_running() {
     needs_root!();
-    let fixture = crate::support::fixture();
-    let mut server = std::process::Command::new(&fixture).args(["wait-for", "20000"]).spawn().unwrap();
+    let mut server = Command::new(fixture()).args(["wait-for", "20000"]).spawn().unwrap();
     let pid = server.id().to_string();
     let run = trace(&["-p", &pid, "-d", "300ms"]);
     assert_eq!(run.status(), Some(0), "{}", run.stderr());
@@ -63,6 +64,59 @@ fn a_running_process_is_joined_with_all_its_threads_and_left_running() {
     assert!(server.try_wait().unwrap().is_none(), "the process was ended");
     server.kill().unwrap();
     server.wait().unwrap();
+}
+
+#[test]
+fn every_thread_of_a_running_process_is_joined() {
+    needs_root!();
+    let mut server = Command::new(fixture()).args(["late-threads", "40", "1500", "25"]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let run = trace(&["-p", &server.id().to_string()]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let group = run.recording().group("server").unwrap().clone();
+    // The run ends with the process; all its threads were asleep when it began.
+    assert_eq!((group.threads_adopted, calls(&group, "getsid")), (41, 1000));
+    assert_eq!(group.loss.total(), 0);
+    server.wait().unwrap();
+}
+
+#[test]
+fn a_process_in_another_network_namespace_brings_its_own_listeners_and_counters() {
+    needs_root!();
+    let mut server = Command::new("unshare")
+        .args(["--net", "--", "sh", "-c", "ip link set lo up; exec \"$@\"", "sh"])
+        .arg(crate::support::built("echo-epoll-lt"))
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let pid = server.id().to_string();
+    let load = format!("exec nsenter --net --target {pid} \"$0\" --connections 5 --rounds 10");
+    let bench = crate::support::built("bench");
+    let run = trace(&["-p", &pid, "--", "sh", "-c", &load, bench.to_str().unwrap()]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert_eq!(recording.group("server").unwrap().listeners, ["0.0.0.0:9988"]);
+    let tcp = recording.tcp.unwrap();
+    assert_eq!((tcp.counter("Tcp.PassiveOpens"), tcp.transition("CLOSE", "SYN_SENT")), (50, 50));
+}
+
+#[test]
+fn in_another_pid_namespace_the_counts_are_the_same() {
+    needs_root!();
+    let results = tempfile::tempdir().unwrap();
+    let output = Command::new("unshare")
+        .args(["--net", "--pid", "--fork", "--mount-proc", "--", "sh", "-c", "ip link set lo up; exec \"$@\"", "sh"])
+        .args([ANALYZER, "trace", "-o", results.path().join("results").to_str().unwrap()])
+        .args(["--target", "echo-epoll-lt", "--", "bench", "--connections", "10", "--rounds", "10"])
+        .output()
+        .unwrap();
+    let run = Run::of(output, results);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert_eq!((accepted(&recording), calls(recording.group("client").unwrap(), "connect")), (100, 100));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! | `sys_enter`, `sys_exit` | tp_btf | time each call, add it to the row of its group and number |
 //! | `task_newtask` | tp_btf | marks the children of traced threads |
 //! | `sched_process_exit` | tp_btf | counts calls whose thread ended inside |
-//! | `adopt` | iter/task, once | marks the threads of processes that already run |
+//! | `adopt` | iter/task, once | marks the other threads of a process whose first one is marked |
 //! | `in_flight` | iter/task, once | lists the calls that have not returned |
 //!
 //! Key: the thread itself (task storage): it is traced exactly while it has a [`Thread`]. That is filter and
@@ -23,7 +23,7 @@ use aya_ebpf::{
     cty::c_void,
     helpers::{bpf_ktime_get_ns, generated::bpf_seq_write},
     macros::{btf_tracepoint, map},
-    maps::{HashMap, PerCpuArray},
+    maps::PerCpuArray,
     programs::BtfTracePointContext,
 };
 use aya_log_ebpf::debug;
@@ -53,10 +53,6 @@ static STATS: PerCpuArray<SyscallStat> = PerCpuArray::with_max_entries(GROUPS * 
 #[map]
 static COUNTS: PerCpuArray<u64> = PerCpuArray::with_max_entries(GROUPS * COUNTERS, 0);
 
-/// Process id to group, for `adopt`. User space sets the size.
-#[map]
-static PROCESSES: HashMap<u32, u32> = HashMap::with_max_entries(1, 0);
-
 /// Count only the calls in `SELECTION`.
 #[unsafe(no_mangle)]
 static SELECTIVE: Global<u32> = Global::new(0);
@@ -71,6 +67,8 @@ static NR_EXECVE: Global<u32> = Global::new(0);
 
 #[unsafe(no_mangle)]
 static TASK_PID: Offset = Offset::new(ABSENT);
+#[unsafe(no_mangle)]
+static TASK_GROUP_LEADER: Offset = Offset::new(ABSENT);
 #[unsafe(no_mangle)]
 static TASK_TGID: Offset = Offset::new(ABSENT);
 /// `task_struct.thread_info.status`, whose bit 1 (`TS_COMPAT`) says that an x86 call came through the 32-bit ABI.
@@ -235,7 +233,9 @@ struct IterationMeta {
     seq: *mut c_void,
 }
 
-/// Marks the thread it is shown when its process is in `PROCESSES` and it is not marked yet.
+/// Marks the thread it is shown when its process's first thread is marked and it is not.
+///
+/// User space marks those first threads by pidfd: so ids, and whose pid namespace they are from, play no part.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = "iter/task")]
 extern "C" fn adopt(ctx: *mut c_void) -> i32 {
@@ -245,9 +245,12 @@ extern "C" fn adopt(ctx: *mut c_void) -> i32 {
         return 0;
     }
     // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
-    let tgid = unsafe { member::read::<u32>(task, &TASK_TGID) };
-    // SAFETY: user space fills the map before it runs this.
-    let Some(&group) = (unsafe { PROCESSES.get(&tgid) }) else { return 0 };
+    let leader: *mut c_void = unsafe { member::read(task, &TASK_GROUP_LEADER) };
+    if leader.is_null() {
+        return 0;
+    }
+    let Some(first) = THREADS.get(leader) else { return 0 };
+    let group = first.group;
     if THREADS.get(task).is_some() {
         return 0;
     }
