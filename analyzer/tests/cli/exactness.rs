@@ -66,6 +66,16 @@ fn exec_is_survived_also_from_a_thread_that_is_not_the_leader() {
 }
 
 #[test]
+fn calls_outside_the_table_are_counted_as_such_and_never_under_another_name() {
+    needs_root!();
+    let recording = traced(&["odd", "30"]);
+    let client = recording.group("client").unwrap();
+    assert_eq!((client.loss.number_out_of_range, client.loss.foreign_abi, client.loss.total()), (30, 30, 60));
+    // 20 means writev in the native table.
+    assert_eq!(calls(client, "writev"), 0);
+}
+
+#[test]
 fn selected_calls_alone_are_counted() {
     needs_root!();
     let fixture = fixture();
