@@ -23,7 +23,7 @@ pub mod phase {
     pub const UNSELECTED: u32 = 1;
     /// Just made by fork or clone: its first exit has no enter, and misses nothing.
     pub const STARTING: u32 = 2;
-    /// Marked while it ran: it may be inside a call whose start was not seen.
+    /// Marked while it ran: it may be inside a call whose start was not seen. `nr` names that call where it is known.
     pub const ADOPTED: u32 = 3;
     /// Inside a call that is counted elsewhere: foreign ABI or number out of range.
     pub const OUTLYING: u32 = 4;
@@ -31,13 +31,16 @@ pub mod phase {
     pub const HELD: u32 = 5;
 }
 
+/// Number of a call in progress that could not be told.
+pub const UNKNOWN_NR: u32 = u32::MAX;
+
 /// Task-storage value. It exists exactly while the thread is traced, and the kernel frees it with the thread.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
     /// `CLOCK_MONOTONIC` at the entry of the counted call in progress, 0 when there is none.
     pub entered_ns: u64,
-    /// Number of the call in progress.
+    /// Number of the call in progress, or [`UNKNOWN_NR`].
     pub nr: u32,
     /// [`SERVER`] or [`CLIENT`].
     pub group: u32,
@@ -59,6 +62,8 @@ pub struct SyscallStat {
     pub restarted: u64,
     /// Calls whose thread ended inside: `exit`, `exit_group`, or killed.
     pub unreturned: u64,
+    /// Returns of calls that were in progress when tracing began: without a start they have no latency.
+    pub begun_before: u64,
     /// Summed latency of the calls that returned, in ns.
     pub total_ns: u64,
     /// `u64::MAX` less the smallest latency, so that zeroed memory is the right start.
@@ -82,12 +87,14 @@ pub const fn stat_index(group: u32, nr: u32) -> u32 {
 pub enum Counter {
     /// Threads, other than a process's first, marked because they were there at the start.
     Adopted,
-    /// Threads marked because a traced thread made them.
-    Followed,
+    /// Threads marked because a traced thread made them within its process.
+    FollowedThreads,
+    /// Processes marked because a traced thread made them.
+    FollowedProcesses,
     /// New threads that could not be marked: their calls are missing.
     StorageFailed,
-    /// Calls already in progress when tracing began: their return was seen, their start was not.
-    InFlightAtStart,
+    /// Returns of calls that were in progress when tracing began and whose number is not known.
+    BegunBefore,
     /// Returns without an entry for another reason, such as a call that seccomp denied.
     ExitWithoutEnter,
     /// Calls with a native number of [`SYSCALLS`] or more (x32 calls have bit 30 set).
@@ -97,7 +104,7 @@ pub enum Counter {
 }
 
 /// Number of [`Counter`]s.
-pub const COUNTERS: u32 = 7;
+pub const COUNTERS: u32 = 8;
 
 /// Place of a counter in the per-CPU array.
 #[inline(always)]
@@ -110,7 +117,7 @@ pub const fn counter_index(group: u32, counter: Counter) -> u32 {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
-    /// `CLOCK_MONOTONIC` at the entry of the call.
+    /// `CLOCK_MONOTONIC` at the entry of the call; 0 when that was before tracing began.
     pub entered_ns: u64,
     /// System-call number.
     pub nr: u32,

@@ -91,15 +91,15 @@ pub struct Group {
     /// The last of what it printed, where we held its output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// Threads that were there at the start.
-    pub threads_adopted: u64,
-    /// Threads that traced threads made.
-    pub threads_followed: u64,
+    /// Processes that were traced: there at the start, or made by traced ones since.
+    pub processes: u64,
+    /// Threads of all of them.
+    pub threads: u64,
     /// One row per system call that was seen.
     pub syscalls: Vec<Syscall>,
-    /// Calls that were in progress when tracing began and have returned since: without a start they have no latency.
+    /// Returns of calls that were in progress when tracing began and could not be named.
     #[serde(default)]
-    pub in_flight_at_start: u64,
+    pub begun_before: u64,
     /// Calls still in progress at the end.
     #[serde(default)]
     pub in_flight: Vec<InFlight>,
@@ -122,6 +122,9 @@ pub struct Syscall {
     /// Calls whose thread ended inside.
     #[serde(default)]
     pub unreturned: u64,
+    /// Returns of calls that were in progress when tracing began: without a start they have no latency.
+    #[serde(default)]
+    pub begun_before: u64,
     /// Wall time between entry and return, in ns, of the calls that returned. Its count is the number of calls.
     pub latency: Histogram,
 }
@@ -135,6 +138,9 @@ pub struct InFlight {
     pub tid: u32,
     /// How long it had been inside: a lower bound of its latency.
     pub age_ns: u64,
+    /// It was inside when tracing began already: `age_ns` is then counted from there.
+    #[serde(default)]
+    pub begun_before: bool,
 }
 
 /// Every way of not counting something.

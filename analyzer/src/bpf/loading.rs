@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Value of an offset that this kernel does not have; see `probes::kernel::member::ABSENT`.
-const ABSENT: u32 = u32::MAX;
+pub(crate) const ABSENT: u32 = u32::MAX;
 
 /// The kernel's types, in our form and in aya's.
 pub(crate) struct KernelTypes {

@@ -11,7 +11,10 @@ use aya_log::EbpfLogger;
 use probes::{
     bucket::BUCKETS,
     prebuilt,
-    syscalls::{COUNTERS, Counter, GROUPS, InFlight, SYSCALLS, SyscallStat, Thread, counter_index, phase, stat_index},
+    syscalls::{
+        COUNTERS, Counter, GROUPS, InFlight, SYSCALLS, SyscallStat, Thread, UNKNOWN_NR, counter_index, phase,
+        stat_index,
+    },
 };
 use reports::{
     histogram::{Histogram, KERNEL},
@@ -22,7 +25,7 @@ use syscalls::Sysno;
 
 use super::{
     Value,
-    loading::{self, KernelTypes},
+    loading::{self, ABSENT, KernelTypes},
     sum, task_storage,
 };
 use crate::kernel::syscall_names::{Selection, name_of};
@@ -37,7 +40,7 @@ pub(crate) struct SyscallProbes {
     ebpf: Ebpf,
     links: Vec<(&'static str, aya::programs::tp_btf::BtfTracePointLinkId)>,
     logger: Option<EbpfLogger<&'static dyn log::Log>>,
-    /// First threads of running processes that were marked, by group.
+    /// First threads that were marked, of running processes and of a held one, by group.
     first_threads: [u64; GROUPS as usize],
 }
 
@@ -45,9 +48,10 @@ pub(crate) struct SyscallProbes {
 pub(crate) struct GroupCounts {
     pub(crate) syscalls: Vec<Syscall>,
     pub(crate) loss: Loss,
-    pub(crate) in_flight_at_start: u64,
-    pub(crate) threads_adopted: u64,
-    pub(crate) threads_followed: u64,
+    /// Returns of calls begun before the start whose name is not known.
+    pub(crate) begun_before: u64,
+    pub(crate) processes: u64,
+    pub(crate) threads: u64,
 }
 
 impl SyscallProbes {
@@ -68,6 +72,7 @@ impl SyscallProbes {
         } else {
             types.offset_if_any("")
         };
+        let (on_cpu, regs_nr) = call_in_progress_offsets(types);
         let mut loader = EbpfLoader::new();
         loader
             .btf(Some(&types.aya))
@@ -78,6 +83,8 @@ impl SyscallProbes {
             .override_global("TASK_PID", &pid, true)
             .override_global("TASK_TGID", &tgid, true)
             .override_global("TASK_GROUP_LEADER", &group_leader, true)
+            .override_global("TASK_ON_CPU", &on_cpu, true)
+            .override_global("REGS_NR", &regs_nr, true)
             .override_global("TASK_STATUS", &status, true)
             .override_global(aya_log::LEVEL, &log_level, true);
         let mut ebpf = loader.load(prebuilt::SYSCALLS).map_err(loading::object_refused)?;
@@ -108,8 +115,8 @@ impl SyscallProbes {
     ///
     /// # Errors
     /// When the process has ended, or memory is short.
-    pub(crate) fn mark_held(&mut self, pidfd: BorrowedFd<'_>, group: u32) -> Result<()> {
-        self.mark(pidfd, group, phase::HELD).context("failed to mark the workload's thread")
+    pub(crate) fn mark_held(&mut self, pidfd: BorrowedFd<'_>, group: u32) -> io::Result<()> {
+        self.mark(pidfd, Thread { group, phase: phase::HELD, ..Thread::default() })
     }
 
     /// Marks the first thread of a running process; one that is marked already stays as it is.
@@ -117,14 +124,14 @@ impl SyscallProbes {
     /// # Errors
     /// When the process has ended, or memory is short.
     pub(crate) fn mark_running(&mut self, pidfd: BorrowedFd<'_>, group: u32) -> io::Result<()> {
-        self.mark(pidfd, group, phase::ADOPTED)?;
-        self.first_threads[group as usize] += 1;
-        Ok(())
+        self.mark(pidfd, Thread { group, phase: phase::ADOPTED, nr: UNKNOWN_NR, ..Thread::default() })
     }
 
-    fn mark(&self, pidfd: BorrowedFd<'_>, group: u32, phase: u32) -> io::Result<()> {
+    fn mark(&mut self, pidfd: BorrowedFd<'_>, thread: Thread) -> io::Result<()> {
         let map = self.ebpf.map("THREADS").ok_or_else(|| io::Error::other("bug: no map `THREADS`"))?;
-        task_storage::add(map, pidfd, &Thread { group, phase, ..Thread::default() })
+        let is_new = task_storage::add(map, pidfd, &thread)?;
+        self.first_threads[thread.group as usize] += u64::from(is_new);
+        Ok(())
     }
 
     /// Marks the other threads of processes whose first thread is marked; returns how many there have been so far.
@@ -189,6 +196,7 @@ impl SyscallProbes {
             let values = per_cpu.iter().map(|value| &value.0);
             syscalls.extend(merge(nr, values));
         }
+        let processes = self.first_threads[group as usize] + self.counter(group, Counter::FollowedProcesses)?;
         let loss = Loss {
             threads_not_followed: self.counter(group, Counter::StorageFailed)?,
             exit_without_enter: self.counter(group, Counter::ExitWithoutEnter)?,
@@ -199,9 +207,11 @@ impl SyscallProbes {
         Ok(GroupCounts {
             syscalls,
             loss,
-            in_flight_at_start: self.counter(group, Counter::InFlightAtStart)?,
-            threads_adopted: self.first_threads[group as usize] + self.counter(group, Counter::Adopted)?,
-            threads_followed: self.counter(group, Counter::Followed)?,
+            begun_before: self.counter(group, Counter::BegunBefore)?,
+            processes,
+            threads: processes
+                + self.counter(group, Counter::Adopted)?
+                + self.counter(group, Counter::FollowedThreads)?,
         })
     }
 
@@ -223,11 +233,19 @@ impl SyscallProbes {
     }
 }
 
+/// Where to find the call that a thread is inside: `on_cpu` of the task, and its number among the saved registers.
+fn call_in_progress_offsets(types: &KernelTypes) -> (u32, u32) {
+    let on_cpu = types.offset_if_any("task_struct.on_cpu");
+    let can_tell = cfg!(target_arch = "x86_64") && on_cpu != ABSENT && types.own.has_function("bpf_task_pt_regs");
+    (on_cpu, if can_tell { types.offset_if_any("pt_regs.orig_ax") } else { ABSENT })
+}
+
 /// Adds up one call's rows of all CPUs; `None` when it was not seen.
 fn merge<'a>(nr: u32, per_cpu: impl Iterator<Item = &'a SyscallStat> + Clone) -> Option<Syscall> {
     let total = |field: fn(&SyscallStat) -> u64| per_cpu.clone().map(field).sum::<u64>();
     let (calls, unreturned) = (total(|stat| stat.calls), total(|stat| stat.unreturned));
-    if calls == 0 && unreturned == 0 {
+    let begun_before = total(|stat| stat.begun_before);
+    if calls == 0 && unreturned == 0 && begun_before == 0 {
         return None;
     }
     let mut counts = vec![0u64; BUCKETS];
@@ -244,6 +262,7 @@ fn merge<'a>(nr: u32, per_cpu: impl Iterator<Item = &'a SyscallStat> + Clone) ->
         errors: total(|stat| stat.errors),
         restarted: total(|stat| stat.restarted),
         unreturned,
+        begun_before,
         latency: Histogram::from_parts(KERNEL, calls, total(|stat| stat.total_ns), min_ns, max_ns, counts),
     })
 }
@@ -259,6 +278,7 @@ mod tests {
             errors: 1,
             restarted: 0,
             unreturned: 0,
+            begun_before: 0,
             total_ns: 0,
             min_complement_ns: 0,
             max_ns: 0,

@@ -23,11 +23,11 @@ struct UpdateAttr {
     flags: u64,
 }
 
-/// Gives the first thread of a process a value; one that has a value keeps it.
+/// Gives the first thread of a process a value; false when it has one, which it keeps.
 ///
 /// # Errors
 /// The kernel's, such as `ESRCH` when the process has ended.
-pub(crate) fn add<T: Copy>(map: &Map, pidfd: BorrowedFd<'_>, value: &T) -> io::Result<()> {
+pub(crate) fn add<T: Copy>(map: &Map, pidfd: BorrowedFd<'_>, value: &T) -> io::Result<bool> {
     let Map::Unsupported(data) = map else {
         return Err(io::Error::other("bug: not a task-storage map"));
     };
@@ -44,10 +44,10 @@ pub(crate) fn add<T: Copy>(map: &Map, pidfd: BorrowedFd<'_>, value: &T) -> io::R
         libc::syscall(libc::SYS_bpf, BPF_MAP_UPDATE_ELEM, std::ptr::from_ref(&attr), size_of::<UpdateAttr>())
     };
     if result == 0 {
-        return Ok(());
+        return Ok(true);
     }
     match io::Error::last_os_error() {
-        error if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        error if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         error => Err(error),
     }
 }

@@ -16,6 +16,7 @@ mod kind {
     pub(super) const VOLATILE: u32 = 9;
     pub(super) const CONST: u32 = 10;
     pub(super) const RESTRICT: u32 = 11;
+    pub(super) const FUNC: u32 = 12;
     pub(super) const TYPE_TAG: u32 = 18;
 }
 
@@ -90,8 +91,16 @@ impl Btf {
 
     /// Whether the kernel has a tracepoint that tp_btf programs can attach to.
     pub(crate) fn has_tracepoint(&self, name: &str) -> bool {
-        let name = format!("btf_trace_{name}");
-        self.records().any(|(_, record)| record.kind == kind::TYPEDEF && self.string(record.name) == name.as_bytes())
+        self.has(kind::TYPEDEF, &format!("btf_trace_{name}"))
+    }
+
+    /// Whether the kernel has a function of that name, such as the one behind a BPF helper.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
+        self.has(kind::FUNC, name)
+    }
+
+    fn has(&self, kind: u32, name: &str) -> bool {
+        self.records().any(|(_, record)| record.kind == kind && self.string(record.name) == name.as_bytes())
     }
 
     fn records(&self) -> impl Iterator<Item = (u32, Record)> + '_ {
@@ -196,6 +205,7 @@ mod tests {
         assert_eq!(error.to_string(), "this kernel has no `task_struct.no_such_member`");
         assert!(btf.has_tracepoint("sys_enter"));
         assert!(!btf.has_tracepoint("no_such_tracepoint"));
+        assert!(btf.has_function("bpf_task_pt_regs"));
     }
 
     #[test]

@@ -97,10 +97,10 @@ fn group(counts: GroupCounts, in_flight: Vec<InFlight>) -> Group {
         ended: None,
         listeners: Vec::new(),
         output: String::new(),
-        threads_adopted: counts.threads_adopted,
-        threads_followed: counts.threads_followed,
+        processes: counts.processes,
+        threads: counts.threads,
         syscalls: counts.syscalls,
-        in_flight_at_start: counts.in_flight_at_start,
+        begun_before: counts.begun_before,
         in_flight,
         loss: counts.loss,
     }
@@ -112,7 +112,12 @@ fn in_flight(finish: &Finish, group: u32) -> Vec<InFlight> {
         .map(|call| InFlight {
             name: name_of(call.nr),
             tid: call.tid,
-            age_ns: finish.stopped_ns.saturating_sub(call.entered_ns),
+            age_ns: finish.stopped_ns.saturating_sub(if call.entered_ns == 0 {
+                finish.started_ns
+            } else {
+                call.entered_ns
+            }),
+            begun_before: call.entered_ns == 0,
         })
         .collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.age_ns));

@@ -48,6 +48,8 @@ pub(crate) struct Start {
     pub(crate) probes: Vec<Probe>,
     pub(crate) counters: KernelCounters,
     at: Instant,
+    /// The same moment by the clock of the probes.
+    at_ns: u64,
 }
 
 /// What was noted at the end.
@@ -55,6 +57,8 @@ pub(crate) struct Finish {
     pub(crate) end: End,
     pub(crate) duration: Duration,
     pub(crate) in_flight: Vec<InFlight>,
+    /// `CLOCK_MONOTONIC` when the measured part began, in ns.
+    pub(crate) started_ns: u64,
     /// `CLOCK_MONOTONIC` when counting stopped, in ns.
     pub(crate) stopped_ns: u64,
     /// How the target ended, if it did before we stopped it.
@@ -73,12 +77,12 @@ impl Instruments {
             self.adopt(target)?;
         }
         let counters = self.netns.counters()?;
-        let at = Instant::now();
+        let (at, at_ns) = (Instant::now(), monotonic_ns());
         if let Some(workload) = workload {
-            self.syscalls.mark_held(workload.pidfd(), CLIENT)?;
+            self.syscalls.mark_held(workload.pidfd(), CLIENT).context("failed to mark the workload's thread")?;
             workload.release().context("the workload ended before it was released")?;
         }
-        Ok(Start { probes, counters, at })
+        Ok(Start { probes, counters, at, at_ns })
     }
 
     /// Marks the target's threads, until a look finds none that the one before missed.
@@ -155,7 +159,7 @@ impl Instruments {
         let stopped_ns = monotonic_ns();
         let in_flight = self.syscalls.stop()?;
         self.syscalls.flush_log();
-        Ok(Finish { end, duration, in_flight, stopped_ns, target_ended: watch.target_ended })
+        Ok(Finish { end, duration, in_flight, started_ns: start.at_ns, stopped_ns, target_ended: watch.target_ended })
     }
 
     /// The last replies are out, but the server may still have connections to close.

@@ -41,7 +41,7 @@ fn threads_that_move_between_cpus_lose_nothing() {
     let client = lossless_client(&recording);
     assert_eq!(calls(client, "getsid"), 160_000);
     assert_eq!(calls(client, "sched_setaffinity"), 16_000);
-    assert_eq!(client.threads_followed, 8);
+    assert_eq!((client.processes, client.threads), (1, 9));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn children_are_followed_across_fork_and_exec() {
     let client = lossless_client(&recording);
     assert_eq!(calls(client, "getsid"), 51 * 300);
     assert_eq!(calls(client, "execve"), 51);
-    assert_eq!(client.threads_followed, 50);
+    assert_eq!((client.processes, client.threads), (51, 51));
 }
 
 #[test]

@@ -16,7 +16,9 @@ fn bench(server: &str, mode: &str, connections: u64, rounds: u64) -> reports::re
     assert_eq!(client.loss.total(), 0);
     assert_eq!(server.loss.total(), 0);
     // The server sat in epoll_wait when tracing began.
-    assert!(server.in_flight_at_start <= 1);
+    let begun_before = |row: &reports::recording::Syscall| (row.name.clone(), row.begun_before);
+    let begun_before: Vec<_> = server.syscalls.iter().map(begun_before).filter(|(_, times)| *times > 0).collect();
+    assert_eq!((begun_before, server.begun_before), (vec![("epoll_wait".to_owned(), 1)], 0));
     recording
 }
 
@@ -59,7 +61,12 @@ fn a_running_process_is_joined_with_all_its_threads_and_left_running() {
     let recording = run.recording();
     assert!(recording.complete);
     let group = recording.group("server").unwrap();
-    assert_eq!((group.threads_adopted, group.label.as_str()), (1, "fixture"));
+    assert_eq!((group.threads, group.label.as_str()), (1, "fixture"));
+    // It slept all the while: a call that neither began nor ended in the run.
+    let call = &group.in_flight[0];
+    assert_eq!((group.in_flight.len(), call.name.as_str(), call.begun_before), (1, "clock_nanosleep", true));
+    assert!(call.age_ns >= 300_000_000, "{call:?}");
+    assert!(group.syscalls.is_empty());
     assert!(recording.duration_ns >= 300_000_000 && recording.duration_ns < 3_000_000_000);
     assert!(server.try_wait().unwrap().is_none(), "the process was ended");
     server.kill().unwrap();
@@ -75,7 +82,10 @@ fn every_thread_of_a_running_process_is_joined() {
     assert_eq!(run.status(), Some(0), "{}", run.stderr());
     let group = run.recording().group("server").unwrap().clone();
     // The run ends with the process; all its threads were asleep when it began.
-    assert_eq!((group.threads_adopted, calls(&group, "getsid")), (41, 1000));
+    assert_eq!((group.processes, group.threads, calls(&group, "getsid")), (1, 41, 1000));
+    // One joins the others, which all sleep.
+    let begun_before = |name: &str| group.syscall(name).map_or(0, |row| row.begun_before);
+    assert_eq!((begun_before("clock_nanosleep"), begun_before("futex"), group.begun_before), (40, 1, 0));
     assert_eq!(group.loss.total(), 0);
     server.wait().unwrap();
 }

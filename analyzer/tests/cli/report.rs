@@ -11,7 +11,7 @@ use crate::support::ANALYZER;
 
 const RECORDING: &str = r#"{"schema":1,"tool":"test","complete":true,"argv":["analyzer"],"started":"2026-01-01T00:00:00Z",
 "duration_ns":1000000,"host":{"kernel":"6.18","arch":"x86_64","cpus":2,"clock":"CLOCK_MONOTONIC"},"sysctls":{},"probes":[],
-"groups":[{"name":"server","label":"srv","argv":["srv"],"pids":[1],"threads_adopted":1,"threads_followed":0,"loss":{},
+"groups":[{"name":"server","label":"srv","argv":["srv"],"pids":[1],"processes":1,"threads":1,"loss":{},
 "syscalls":[{"name":"close","nr":3,"errors":0,"latency":{"sub_bits":4,"count":2,"sum":30,"min":10,"max":20,
 "buckets":[[10,1],[20,1]]}}]}]}"#;
 

@@ -21,7 +21,10 @@
 use aya_ebpf::{
     Global,
     cty::c_void,
-    helpers::{bpf_ktime_get_ns, generated::bpf_seq_write},
+    helpers::{
+        bpf_ktime_get_ns,
+        generated::{bpf_seq_write, bpf_task_pt_regs},
+    },
     macros::{btf_tracepoint, map},
     maps::PerCpuArray,
     programs::BtfTracePointContext,
@@ -34,8 +37,8 @@ use probes::{
         task_storage::TaskStorage,
     },
     syscalls::{
-        COUNTERS, Counter, GROUPS, InFlight, SELECTION_WORDS, SYSCALLS, SyscallStat, Thread, counter_index, phase,
-        stat_index,
+        COUNTERS, Counter, GROUPS, InFlight, SELECTION_WORDS, SYSCALLS, SyscallStat, Thread, UNKNOWN_NR, counter_index,
+        phase, stat_index,
     },
 };
 
@@ -75,7 +78,17 @@ static TASK_TGID: Offset = Offset::new(ABSENT);
 #[unsafe(no_mangle)]
 static TASK_STATUS: Offset = Offset::new(ABSENT);
 
+/// `task_struct.on_cpu`: not 0 while the thread runs.
+#[unsafe(no_mangle)]
+static TASK_ON_CPU: Offset = Offset::new(ABSENT);
+/// `pt_regs.orig_ax`: number of the system call in progress, negative outside one. Absent where the kernel has no
+/// `bpf_task_pt_regs` (before 5.15).
+#[unsafe(no_mangle)]
+static REGS_NR: Offset = Offset::new(ABSENT);
+
 const TS_COMPAT: u32 = 2;
+/// `CLONE_THREAD`: the new thread belongs to its maker's process.
+const CLONE_THREAD: u64 = 0x1_0000;
 
 #[inline(always)]
 fn count(group: u32, counter: Counter) {
@@ -160,7 +173,15 @@ fn sys_exit(ctx: BtfTracePointContext) -> i32 {
 fn exit_without_start(thread: &mut Thread) {
     match thread.phase {
         phase::HELD => return,
-        phase::ADOPTED => count(thread.group, Counter::InFlightAtStart),
+        phase::ADOPTED => {
+            if thread.nr == UNKNOWN_NR {
+                count(thread.group, Counter::BegunBefore);
+            } else if is_selected(thread.nr)
+                && let Some(stat) = stat(thread)
+            {
+                stat.begun_before += 1;
+            }
+        }
         phase::OUTSIDE => count(thread.group, Counter::ExitWithoutEnter),
         _ => {}
     }
@@ -204,7 +225,8 @@ fn task_newtask(ctx: BtfTracePointContext) -> i32 {
     };
     thread.group = group;
     thread.phase = phase::STARTING;
-    count(group, Counter::Followed);
+    let flags: u64 = ctx.arg(1);
+    count(group, if flags & CLONE_THREAD == 0 { Counter::FollowedProcesses } else { Counter::FollowedThreads });
     0
 }
 
@@ -233,7 +255,24 @@ struct IterationMeta {
     seq: *mut c_void,
 }
 
-/// Marks the thread it is shown when its process's first thread is marked and it is not.
+/// Number of the call that a thread is inside, [`UNKNOWN_NR`] when it is in none or that cannot be told.
+#[inline(always)]
+fn call_in_progress(task: *mut c_void) -> u32 {
+    if REGS_NR.load() == ABSENT {
+        return UNKNOWN_NR;
+    }
+    // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
+    let on_cpu: i32 = unsafe { member::read(task, &TASK_ON_CPU) };
+    // What a running thread has saved may be of an earlier call.
+    if on_cpu != 0 || is_foreign_abi(task) {
+        return UNKNOWN_NR;
+    }
+    // SAFETY: the helper takes a task and returns a BTF pointer to its saved registers.
+    let nr: i64 = unsafe { member::read(bpf_task_pt_regs(task.cast()) as *const c_void, &REGS_NR) };
+    if (0..i64::from(SYSCALLS)).contains(&nr) { nr as u32 } else { UNKNOWN_NR }
+}
+
+/// Marks the thread it is shown when its process's first thread is marked and it is not, and notes the call it is inside.
 ///
 /// User space marks those first threads by pidfd: so ids, and whose pid namespace they are from, play no part.
 #[unsafe(no_mangle)]
@@ -251,7 +290,10 @@ extern "C" fn adopt(ctx: *mut c_void) -> i32 {
     }
     let Some(first) = THREADS.get(leader) else { return 0 };
     let group = first.group;
-    if THREADS.get(task).is_some() {
+    if let Some(known) = THREADS.get(task) {
+        if known.phase == phase::ADOPTED && known.entered_ns == 0 && known.nr == UNKNOWN_NR {
+            known.nr = call_in_progress(task);
+        }
         return 0;
     }
     let Some(thread) = THREADS.get_or_create(task) else {
@@ -259,6 +301,7 @@ extern "C" fn adopt(ctx: *mut c_void) -> i32 {
         return 0;
     };
     thread.group = group;
+    thread.nr = call_in_progress(task);
     thread.phase = phase::ADOPTED;
     count(group, Counter::Adopted);
     0
@@ -275,7 +318,8 @@ extern "C" fn in_flight(ctx: *mut c_void) -> i32 {
         return 0;
     }
     let Some(thread) = THREADS.get(task) else { return 0 };
-    if thread.entered_ns == 0 {
+    let begun_before = thread.phase == phase::ADOPTED && thread.nr != UNKNOWN_NR && is_selected(thread.nr);
+    if thread.entered_ns == 0 && !begun_before {
         return 0;
     }
     // SAFETY: BTF pointers, the offsets are from the kernel's BTF.

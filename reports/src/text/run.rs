@@ -91,7 +91,11 @@ fn group_heading(group: &Group) -> String {
         pids.push(format!("and {} more", group.pids.len() - PIDS_SHOWN));
     }
     let pids = if pids.is_empty() { String::new() } else { format!("  pid {}", pids.join(", ")) };
-    let threads = units::counted(group.threads_adopted.saturating_add(group.threads_followed), "thread");
+    let threads = units::counted(group.threads, "thread");
+    let threads = match group.processes {
+        0 | 1 => threads,
+        more => format!("{} processes, {threads}", units::count(more)),
+    };
     format!("{}  {}{pids}  ({threads})", printable(&group.name), clipped(&group.label, super::NAME_COLUMNS))
 }
 

@@ -25,13 +25,9 @@ pub(super) fn write(page: &mut Page, group: &Group, style: &Style) {
         page.block(&table(&calls).render(style));
     }
     footnotes(page, group, &calls);
-    if group.in_flight_at_start > 0 {
-        let calls = units::counted(group.in_flight_at_start, "call");
-        page.prose(
-            Tone::Quiet,
-            4,
-            &format!("  {calls} already in progress at the start: not counted, for want of a start time"),
-        );
+    if group.begun_before > 0 {
+        let calls = units::counted(group.begun_before, "call");
+        page.prose(Tone::Quiet, 4, &format!("  {calls} begun before the start returned; which is not known"));
     }
     in_flight(page, &group.in_flight);
 }
@@ -110,6 +106,10 @@ fn footnotes(page: &mut Page, group: &Group, calls: &ByTime) {
         if row.restarted > 0 {
             note(format!("{name}: {} restarted by the kernel (not errors)", units::counted(row.restarted, "return")));
         }
+        if row.begun_before > 0 {
+            let calls = units::counted(row.begun_before, "call");
+            note(format!("{name}: {calls} begun before the start returned; without a start time not in the table"));
+        }
     }
 }
 
@@ -122,10 +122,10 @@ fn in_flight(page: &mut Page, calls: &[InFlight]) {
     page.line(Tone::Plain, &format!("  {} still in progress at the end:", units::counted(calls.len() as u64, "call")));
     for call in oldest_first.iter().take(IN_FLIGHT_SHOWN) {
         let name = clipped(&call.name, super::NAME_COLUMNS);
-        page.line(
-            Tone::Plain,
-            &format!("    {name} in thread {} for {} so far", call.tid, units::duration(call.age_ns)),
-        );
+        let age = units::duration(call.age_ns);
+        let since =
+            if call.begun_before { format!("since before the start, {age} ago") } else { format!("for {age} so far") };
+        page.line(Tone::Plain, &format!("    {name} in thread {} {since}", call.tid));
     }
     if calls.len() > IN_FLIGHT_SHOWN {
         page.line(Tone::Plain, &format!("    and {} more", calls.len() - IN_FLIGHT_SHOWN));

@@ -29,7 +29,7 @@ pub(crate) fn lognormal(sub_bits: u8, n: u32, median_ns: u32, spread: f64) -> Hi
 }
 
 pub(crate) fn syscall(name: &str, latency: Histogram) -> Syscall {
-    Syscall { name: name.into(), nr: 0, errors: 0, restarted: 0, unreturned: 0, latency }
+    Syscall { name: name.into(), nr: 0, errors: 0, restarted: 0, unreturned: 0, begun_before: 0, latency }
 }
 
 pub(crate) fn calls(name: &str, n: u32, median_ns: u32, spread: f64) -> Syscall {
@@ -45,10 +45,10 @@ pub(crate) fn group(name: &str, label: &str, syscalls: Vec<Syscall>) -> Group {
         ended: None,
         listeners: vec![],
         output: String::new(),
-        threads_adopted: 1,
-        threads_followed: 0,
+        processes: 1,
+        threads: 1,
         syscalls,
-        in_flight_at_start: 0,
+        begun_before: 0,
         in_flight: vec![],
         loss: Loss::default(),
     }
@@ -168,7 +168,7 @@ fn server() -> Group {
         ],
     );
     server.listeners = vec!["0.0.0.0:9988".into()];
-    server.in_flight_at_start = 1;
+    server.syscalls[6].begun_before = 1;
     server.ended = Some("exit 0".into());
     server.output = "connections 1000 requests 1000 bytes 64000\nepoll_wait returns 1388 useless 4\n".into();
     server
@@ -188,7 +188,7 @@ fn client() -> Group {
         ],
     );
     client.pids = vec![124, 125, 126, 127, 128, 129];
-    client.threads_followed = 5;
+    client.threads = 6;
     client
 }
 
@@ -226,6 +226,7 @@ pub(crate) fn lossy() -> Recording {
             name: "epoll_wait".into(),
             tid: 123 + number,
             age_ns: 1_200_000_000 + u64::from(number),
+            begun_before: number == 0,
         })
         .collect();
     recording.groups[0].syscalls[1].restarted = 2;
@@ -282,7 +283,7 @@ pub(crate) fn hostile() -> Recording {
     group.ended = Some(evil.into());
     group.output = evil.into();
     group.syscalls[0].name = evil.into();
-    group.in_flight = vec![InFlight { name: evil.into(), tid: 1, age_ns: 5 }];
+    group.in_flight = vec![InFlight { name: evil.into(), tid: 1, age_ns: 5, begun_before: false }];
     recording.groups[1].name = "../../etc/<b>\x1b[0m".into();
     recording.bench[0].settings.address = evil.into();
     recording.bench[0].failed = BTreeMap::from([(evil.into(), 3)]);
