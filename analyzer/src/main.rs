@@ -7,6 +7,7 @@ mod events;
 mod kernel;
 mod process;
 mod report;
+mod say;
 mod sockets;
 mod trace;
 mod watch;
@@ -36,9 +37,9 @@ fn main() -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_closed_stdout(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("analyzer: {error:#}");
+            say::say(format_args!("{error:#}"));
             if let Some(hint) = advice::hint_of(&error) {
-                eprintln!("hint: {hint}");
+                say::hint(hint);
             }
             ExitCode::from(if advice::is_wrong_usage(&error) { 2 } else { on_failure })
         }

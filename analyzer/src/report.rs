@@ -8,7 +8,7 @@ use reports::{
     terminal,
 };
 
-use crate::{cli::ReportArgs, process::identity::Caller};
+use crate::{cli::ReportArgs, process::identity::Caller, say};
 
 /// Runs `analyzer report`; returns the exit status: 1 when anything was skipped.
 ///
@@ -25,9 +25,9 @@ pub(crate) fn run(args: ReportArgs) -> Result<u8> {
     }
     for failure in outcome.failed {
         let hint = failure.hint();
-        eprintln!("analyzer: {:#}", anyhow::Error::from(failure));
+        say::say(format_args!("{:#}", anyhow::Error::from(failure)));
         if let Some(hint) = hint {
-            eprintln!("hint: {hint}");
+            say::hint(hint);
         }
     }
     Ok(u8::from(!whole))

@@ -1,10 +1,10 @@
 //! A process and what descends from it.
 
-use procfs::process::Process;
+use procfs::process::{Process, all_processes};
 
 /// The process and its descendants that exist now, the process first.
 ///
-/// Descendants whose own parent has ended belong to someone else by then and are not found.
+/// Descendants whose own parent has ended are not found: they belong to whoever reaps them (see `orphans`).
 pub(crate) fn family_of(pid: u32) -> Vec<u32> {
     let mut family = vec![pid];
     let mut next = 0;
@@ -16,9 +16,17 @@ pub(crate) fn family_of(pid: u32) -> Vec<u32> {
     family
 }
 
-fn children_of(pid: u32) -> Vec<u32> {
+/// Processes that a process has for children now.
+pub(crate) fn children_of(pid: u32) -> Vec<u32> {
     let tasks = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok()?.tasks().ok());
-    tasks.into_iter().flatten().flatten().filter_map(|task| task.children().ok()).flatten().collect()
+    let lists: Vec<_> = tasks.into_iter().flatten().flatten().map(|task| task.children()).collect();
+    if lists.iter().any(Result::is_ok) {
+        return lists.into_iter().flatten().flatten().collect();
+    }
+    // Without CONFIG_PROC_CHILDREN there are no such lists: ask every process for its parent.
+    let all = all_processes().into_iter().flatten().flatten().filter_map(|process| process.stat().ok());
+    let children = all.filter(|stat| u32::try_from(stat.ppid) == Ok(pid));
+    children.filter_map(|stat| u32::try_from(stat.pid).ok()).collect()
 }
 
 /// Name of a process as the kernel has it (at most 15 bytes).

@@ -15,8 +15,8 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
-    test_kill_process_group,
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process_group, pidfd_open, pidfd_send_signal,
+    set_parent_process_death_signal, test_kill_process_group, waitpgid,
 };
 
 use super::identity::User;
@@ -163,9 +163,14 @@ impl Launched {
 
     fn is_gone(&self) -> bool {
         let leader_gone = matches!(self.ended.try_recv(), Err(mpsc::TryRecvError::Disconnected));
-        let group_gone = || pid_of(self.pid).is_ok_and(|group| test_kill_process_group(group).is_err());
-        leader_gone && (self.start == Start::Held || group_gone())
+        leader_gone && (self.start == Start::Held || pid_of(self.pid).is_ok_and(is_empty_group))
     }
+}
+
+/// Members that have come to us as orphans and have ended are buried on the way: until then the group is not empty.
+fn is_empty_group(group: Pid) -> bool {
+    while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
+    test_kill_process_group(group).is_err()
 }
 
 impl Drop for Launched {

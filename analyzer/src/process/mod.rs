@@ -4,3 +4,4 @@ pub(crate) mod capture;
 pub(crate) mod family;
 pub(crate) mod identity;
 pub(crate) mod launch;
+pub(crate) mod orphans;

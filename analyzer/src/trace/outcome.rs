@@ -1,6 +1,8 @@
 //! How a run ended, and what that means for the recording and for our exit status.
 
-use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus};
+use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus, time::Duration};
+
+use crate::events::{Event, Events};
 
 /// A signal ended a run before anything was measured.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +25,21 @@ pub(crate) enum End {
 }
 
 impl End {
+    /// The same, unless a workload that a signal ended had it from the terminal, as we did.
+    pub(crate) fn or_interrupted(self, events: &Events) -> Self {
+        let Self::Workload(status) = &self else { return self };
+        // A shell in between turns the signal into an exit status.
+        let signals = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+        let by_signal = |signal: &i32| status.signal() == Some(*signal) || status.code() == Some(128 + signal);
+        if !signals.iter().any(by_signal) {
+            return self;
+        }
+        match events.receiver.recv_timeout(Duration::from_millis(100)) {
+            Ok(Event::Interrupted(signal)) => Self::Signal(signal),
+            _ => self,
+        }
+    }
+
     /// Our exit status. Without a workload, stopping is how a run is meant to end.
     pub(crate) fn status(&self, has_workload: bool) -> u8 {
         match self {

@@ -5,9 +5,14 @@ use std::{
     path::Path,
 };
 
-use reports::{recording::Recording, terminal, text};
+use reports::{
+    printable::{self, printable},
+    recording::Recording,
+    terminal, text,
+};
 
 use super::target::Target;
+use crate::say::say;
 
 /// Says what is about to be measured.
 pub(crate) fn announce(target: Option<&Target>) {
@@ -15,7 +20,7 @@ pub(crate) fn announce(target: Option<&Target>) {
     let pids = target.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let listeners = target.listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
     let place = if listeners.is_empty() { String::new() } else { format!(", listening on {}", listeners.join(", ")) };
-    eprintln!("analyzer: tracing {} (pid {pids}){place}", target.label);
+    say(format_args!("tracing {} (pid {pids}){place}", printable(&target.label)));
 }
 
 /// The result as tables, below what the workload has printed itself.
@@ -31,5 +36,5 @@ pub(crate) fn recording(recording: &Recording) -> io::Result<()> {
 
 /// Names the recording.
 pub(crate) fn written(file: &Path) {
-    eprintln!("analyzer: recording written to {}", file.display());
+    say(format_args!("recording written to {}", printable::path(file)));
 }

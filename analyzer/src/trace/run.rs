@@ -11,7 +11,7 @@ use super::{
     folder::RunFolder,
     outcome::{End, Interrupted, after_signal},
     print,
-    session::{Instruments, end_workload},
+    session::{Instruments, Limits, end_leftovers, end_workload},
     spec::{TargetSpec, TraceSpec},
     target::Target,
     workload::{self, Workload},
@@ -22,7 +22,8 @@ use crate::{
     cli::TraceArgs,
     events::Events,
     kernel::netns::Netns,
-    process::launch::not_executed,
+    process::{launch::not_executed, orphans::keep_orphans},
+    say::{hint, say},
 };
 
 /// Exit status when tracing itself failed.
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<u8> {
     let spec = TraceSpec::new(args)?;
     trace(&spec, args).or_else(|error| match error.downcast_ref() {
         Some(&Interrupted(signal)) => {
-            eprintln!("analyzer: {error}");
+            say(error);
             Ok(after_signal(signal))
         }
         None => Err(error),
@@ -46,8 +47,8 @@ pub(crate) fn run(args: &TraceArgs) -> Result<u8> {
 fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     let workload_program = workload::find(&spec.workload);
     if workload_program.is_none() && !spec.workload.is_empty() {
-        eprintln!("analyzer: workload `{}` is neither beside `analyzer` nor on PATH", spec.workload[0]);
-        eprintln!("hint: give its path, as in -- ./client");
+        say(format_args!("workload `{}` is neither beside `analyzer` nor on PATH", spec.workload[0]));
+        hint("give its path, as in -- ./client");
         return Ok(127);
     }
     check_privileges()?;
@@ -55,6 +56,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     let started = Timestamp::now();
     let mut folder = RunFolder::create(&args.output, started, &spec.folder_label())?;
     let events = Events::listen()?;
+    keep_orphans().context("failed to become the reaper of what we start")?;
     let mut target = match &spec.target {
         TargetSpec::None => None,
         TargetSpec::Start(command) => Some(Target::start(command, spec.user.as_ref(), spec.ready_timeout, &events)?),
@@ -66,10 +68,17 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
         .map(|program| Workload::hold(program, &spec.workload, spec.user.as_ref(), &events))
         .transpose()?;
     let start = instruments.begin(target.as_ref(), workload.as_mut().map(|workload| &mut workload.process))?;
-    let finish = instruments.until_end(&start, &events, spec, workload.is_some())?;
+    let limits = Limits {
+        duration: spec.duration,
+        followed: target.as_ref().map_or(0, |target| target.followed),
+        has_workload: workload.is_some(),
+    };
+    let finish = instruments.until_end(&start, &events, limits)?;
     let tcp = Some(instruments.tcp_since(&start)?);
     if let Some(workload) = &mut workload {
         end_workload(&mut workload.process, &finish.end, &events);
+        let target = target.as_ref().map(|target| target.pids.as_slice()).unwrap_or_default();
+        end_leftovers(&[target, &[workload.process.pid]].concat(), &finish.end);
     }
     if let Some(target) = &mut target {
         target.stop();
@@ -77,7 +86,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     let status = finish.end.status(workload.is_some());
     if let End::NotExecuted(error) = &finish.end {
         let program = workload_program.unwrap_or_default();
-        eprintln!("analyzer: {}", not_executed(&program, spec.user.as_ref(), error));
+        say(not_executed(&program, spec.user.as_ref(), error));
         return Ok(status);
     }
     let bench = workload.as_mut().map(Workload::results).unwrap_or_default();

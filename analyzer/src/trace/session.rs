@@ -11,20 +11,25 @@ use anyhow::{Context as _, Result};
 use probes::syscalls::{CLIENT, InFlight, SERVER};
 use reports::{
     counters::KernelCounters,
+    printable::printable,
     recording::{Probe, Tcp},
 };
 use rustix::process::Signal;
 
 use super::{
     outcome::{End, describe},
-    spec::{TargetSpec, TraceSpec},
     target::Target,
 };
 use crate::{
     bpf::{syscalls::SyscallProbes, tcp::TcpProbes},
     events::{Event, Events},
     kernel::netns::Netns,
-    process::launch::{Launched, pidfd_of},
+    process::{
+        family::command_of,
+        launch::{Launched, pidfd_of},
+        orphans::{self, orphans},
+    },
+    say::say,
 };
 
 /// How often the probes' messages are printed.
@@ -50,6 +55,15 @@ pub(crate) struct Start {
     at: Instant,
     /// The same moment by the clock of the probes.
     at_ns: u64,
+}
+
+/// What ends a run, as far as it is known at its start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) duration: Option<Duration>,
+    /// Processes whose end is reported one by one.
+    pub(crate) followed: usize,
+    pub(crate) has_workload: bool,
 }
 
 /// What was noted at the end.
@@ -129,16 +143,9 @@ impl Instruments {
     ///
     /// # Errors
     /// When the probes cannot be stopped or read.
-    pub(crate) fn until_end(
-        &mut self,
-        start: &Start,
-        events: &Events,
-        spec: &TraceSpec,
-        has_workload: bool,
-    ) -> Result<Finish> {
-        let deadline = spec.duration.map(|duration| start.at + duration);
-        let attached = if let TargetSpec::Attach(pids) = &spec.target { pids.len() } else { 0 };
-        let mut watch = Watch { attached, has_workload, target_ended: None };
+    pub(crate) fn until_end(&mut self, start: &Start, events: &Events, limits: Limits) -> Result<Finish> {
+        let deadline = limits.duration.map(|duration| start.at + duration);
+        let mut watch = Watch { followed: limits.followed, has_workload: limits.has_workload, target_ended: None };
         let end = loop {
             self.syscalls.flush_log();
             let wait = deadline.map_or(LOG_EVERY, |at| at.saturating_duration_since(Instant::now()).min(LOG_EVERY));
@@ -152,6 +159,7 @@ impl Instruments {
                 Err(_) => {}
             }
         };
+        let end = end.or_interrupted(events);
         if matches!(end, End::Workload(_)) {
             self.await_quiet()?;
         }
@@ -180,8 +188,8 @@ impl Instruments {
 
 /// What is still running.
 struct Watch {
-    /// Processes given by `-p` that have not ended.
-    attached: usize,
+    /// Processes of the target that are followed one by one and have not ended.
+    followed: usize,
     has_workload: bool,
     target_ended: Option<String>,
 }
@@ -198,8 +206,8 @@ impl Watch {
                 self.target_ended = Some(how);
             }
             Event::AttachedEnded(pid) => {
-                self.attached = self.attached.saturating_sub(1);
-                if self.attached > 0 {
+                self.followed = self.followed.saturating_sub(1);
+                if self.followed > 0 {
                     return None;
                 }
                 self.target_ended = Some(format!("process {pid} ended"));
@@ -207,7 +215,7 @@ impl Watch {
         }
         if self.has_workload {
             let how = self.target_ended.as_deref().unwrap_or_default();
-            eprintln!("analyzer: the target ended during the run ({how}); waiting for the workload, Ctrl-C to stop");
+            say(format_args!("the target ended during the run ({how}); waiting for the workload, Ctrl-C to stop"));
             return None;
         }
         Some(End::NothingLeft)
@@ -236,6 +244,21 @@ pub(crate) fn end_workload(workload: &mut Launched, end: &End, events: &Events) 
     if !ended(Duration::from_secs(2)) {
         workload.stop(Duration::from_secs(1));
     }
+}
+
+/// Deals with what a workload started and left running: that is its own business, unless the run was cut short.
+pub(crate) fn end_leftovers(known: &[u32], end: &End) {
+    let left = orphans(known);
+    if left.is_empty() {
+        return;
+    }
+    if !matches!(end, End::Workload(_)) {
+        orphans::end(&left, Duration::from_secs(1));
+        return;
+    }
+    let show = |&pid: &u32| format!("{} (pid {pid})", command_of(pid).unwrap_or_default());
+    let names = left.iter().map(show).collect::<Vec<_>>().join(", ");
+    say(format_args!("the workload has left running: {}", printable(&names)));
 }
 
 /// The clock of `bpf_ktime_get_ns`.

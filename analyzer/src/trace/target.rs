@@ -9,6 +9,8 @@ use std::{
 
 use anyhow::{Context as _, Result, anyhow};
 
+use reports::printable::printable;
+
 use super::{
     lookout::{Lookout, holders_of_named_ports},
     outcome::{Interrupted, describe},
@@ -23,11 +25,19 @@ use crate::{
         family::{argv_of, command_of, family_of},
         identity::User,
         launch::{Launched, Start, find_program, launch, not_executed},
+        orphans::{self, orphans},
     },
+    say::say,
 };
 
 /// How often the kernel is asked whether the target listens.
 const ASK_EVERY: Duration = Duration::from_millis(2);
+
+/// After this a user is told what takes so long.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// How long a target may take to end by itself.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Processes that are traced as `server`.
 pub(crate) struct Target {
@@ -35,8 +45,25 @@ pub(crate) struct Target {
     pub(crate) argv: Vec<String>,
     pub(crate) pids: Vec<u32>,
     pub(crate) listeners: Vec<SocketAddr>,
+    /// How many of `pids` report their end as [`Event::AttachedEnded`].
+    pub(crate) followed: usize,
     /// Only of a target that we started.
-    started: Option<(Launched, Capture)>,
+    started: Option<Started>,
+}
+
+/// A target that we will not leave behind.
+struct Started {
+    launched: Launched,
+    output: Capture,
+    /// It ended well and left others to serve: they are ours now.
+    in_background: bool,
+}
+
+impl Started {
+    /// The processes to trace.
+    fn pids(&self) -> Vec<u32> {
+        if self.in_background { orphans(&[self.launched.pid]) } else { vec![self.launched.pid] }
+    }
 }
 
 impl Target {
@@ -72,9 +99,13 @@ impl Target {
             argv: argv.to_vec(),
             pids: vec![launched.pid],
             listeners: Vec::new(),
-            started: Some((launched, output)),
+            followed: 0,
+            started: Some(Started { launched, output, in_background: false }),
         };
-        target.await_listening(&lookout, timeout, events)?;
+        if let Err(error) = target.await_listening(&lookout, timeout, events) {
+            target.stop();
+            return Err(error);
+        }
         Ok(target)
     }
 
@@ -95,6 +126,7 @@ impl Target {
             argv: argv_of(first),
             pids: pids.to_vec(),
             listeners: Vec::new(),
+            followed: pids.len(),
             started: None,
         };
         let family = target.family();
@@ -112,32 +144,58 @@ impl Target {
 
     /// What it printed, if we started it.
     pub(crate) fn output(&self) -> String {
-        self.started.as_ref().map(|(_, output)| output.text()).unwrap_or_default()
+        self.started.as_ref().map(|started| started.output.text()).unwrap_or_default()
     }
 
     /// Stops what we started; leaves alone what we did not.
     pub(crate) fn stop(&mut self) {
-        if let Some((launched, _)) = &mut self.started {
-            launched.stop(Duration::from_secs(3));
+        if let Some(started) = &mut self.started {
+            let pids = if started.in_background { self.pids.as_slice() } else { &[] };
+            orphans::end(pids, PATIENCE);
+            started.launched.stop(PATIENCE);
         }
+    }
+
+    /// What became of a target that ended before it listened: gone to the background, or gone.
+    ///
+    /// # Errors
+    /// When nothing is left of it.
+    fn ended(&mut self, status: Result<ExitStatus, String>) -> Result<()> {
+        if let Some(started) = self.started.as_mut().filter(|_| status.as_ref().is_ok_and(ExitStatus::success)) {
+            started.in_background = true;
+            self.pids = started.pids();
+            if !self.pids.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(self.ended_early(status))
     }
 
     fn await_listening(&mut self, lookout: &Lookout, timeout: Duration, events: &Events) -> Result<()> {
         let deadline = Instant::now() + timeout;
+        let patient_until = Instant::now() + SILENCE;
+        let mut said = false;
         let mut before = Vec::new();
         loop {
             match events.receiver.recv_timeout(ASK_EVERY) {
-                Ok(Event::TargetEnded(status)) => return Err(self.ended_early(status)),
+                Ok(Event::TargetEnded(status)) => self.ended(status)?,
                 Ok(Event::Interrupted(signal)) => return Err(Interrupted(signal).into()),
                 _ => {}
+            }
+            if let Some(started) = self.started.as_ref().filter(|started| started.in_background) {
+                self.pids = started.pids();
             }
             // The same twice: a server with several listeners may still be opening them.
             let now = lookout.new_of(&self.family())?;
             if !now.is_empty() && now == before {
                 self.listeners = now;
-                return Ok(());
+                return self.follow(events);
             }
             before = now;
+            if !said && Instant::now() > patient_until {
+                say(format_args!("waiting until `{}` listens, {timeout:?} at most", self.label));
+                said = true;
+            }
             if Instant::now() > deadline {
                 let error = anyhow!("target `{}` runs but does not listen on TCP after {timeout:?}", self.label);
                 return Err(error.context_of_output(&self.output())).hint(
@@ -145,6 +203,17 @@ impl Target {
                 );
             }
         }
+    }
+
+    /// A target in the background is not our child by birth: its end has to be asked for.
+    fn follow(&mut self, events: &Events) -> Result<()> {
+        if self.started.as_ref().is_some_and(|started| started.in_background) {
+            for &pid in &self.pids {
+                events.follow(pid).with_context(|| format!("failed to follow process {pid}"))?;
+            }
+            self.followed = self.pids.len();
+        }
+        Ok(())
     }
 
     fn ended_early(&self, status: Result<ExitStatus, String>) -> anyhow::Error {
@@ -175,7 +244,7 @@ fn indented(text: &str) -> String {
     const LINES: usize = 20;
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.len().saturating_sub(LINES);
-    lines[from..].iter().map(|line| format!("    {}", line.escape_debug())).collect::<Vec<_>>().join("\n")
+    lines[from..].iter().map(|line| format!("    {}", printable(line))).collect::<Vec<_>>().join("\n")
 }
 
 fn not_started(events: &Events, label: &str) -> anyhow::Error {

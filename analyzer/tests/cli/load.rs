@@ -114,6 +114,33 @@ fn a_process_in_another_network_namespace_brings_its_own_listeners_and_counters(
 }
 
 #[test]
+fn a_target_that_goes_to_the_background_is_traced_and_stopped() {
+    needs_root!();
+    let server = crate::support::built("echo-epoll-lt");
+    // Twice forked, in a session of its own, its starter gone before it listens: a daemon.
+    let target = format!("sh -c 'setsid sh -c \"sleep 0.3; exec {}\" & exit 0'", server.display());
+    let run = trace(&["--target", &target, "--", "bench", "--connections", "5", "--rounds", "10"]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert_eq!(accepted(&recording), 50);
+    let server = recording.group("server").unwrap();
+    assert!(server.output.contains("totals: connections 50"), "not stopped by SIGTERM: {}", server.output);
+    let pid = server.pids[0];
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "left running");
+}
+
+#[test]
+fn what_a_workload_leaves_running_is_named_and_left_alone() {
+    needs_root!();
+    let run = trace(&["--", "sh", "-c", "sleep 4.141 > /dev/null 2>&1 & exit 0"]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let stderr = run.stderr();
+    let pid = stderr.split("left running: sleep (pid ").nth(1).and_then(|rest| rest.split(')').next());
+    let pid = pid.unwrap_or_else(|| panic!("not named:\n{stderr}"));
+    assert!(std::path::Path::new(&format!("/proc/{pid}")).exists(), "ended");
+}
+
+#[test]
 fn in_another_pid_namespace_the_counts_are_the_same() {
     needs_root!();
     let results = tempfile::tempdir().unwrap();

@@ -72,6 +72,32 @@ fn ctrl_c_keeps_a_partial_recording_and_leaves_nothing() {
 }
 
 #[test]
+fn an_interrupted_run_ends_what_the_workload_started_too() {
+    needs_root!();
+    let (child, results) = started(&["--", "sh", "-c", "sleep 4545 & sleep 4546; echo not reached"]);
+    let running = |seconds: &str| {
+        let output = std::process::Command::new("pgrep").args(["-f", &format!("^sleep {seconds}")]).output().unwrap();
+        !output.stdout.is_empty()
+    };
+    wait_until("both run", || running("4545") && running("4546"));
+    signal(&child, Signal::INT);
+    let run = Run::of(child.wait_with_output().unwrap(), results);
+    assert_eq!(run.status(), Some(130), "{}", run.stderr());
+    assert!(!run.recording().complete);
+    assert!(!running("4545") && !running("4546"));
+}
+
+#[test]
+fn a_closed_stderr_does_not_change_the_exit_status() {
+    needs_root!();
+    let (mut command, _results) = isolated(&["--", "sh", "-c", "exit 7"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = command.stdout(writer.try_clone().unwrap()).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(7));
+}
+
+#[test]
 fn ctrl_c_before_the_target_listens_stops_it() {
     needs_root!();
     let (child, results) = started(&["--target", "sleep 4343", "--", "true"]);
