@@ -40,14 +40,14 @@ pub(crate) struct TraceArgs {
     /// Server to start and trace: a program beside `analyzer` or on PATH, or a quoted command line
     #[arg(short, long, value_name = "COMMAND", conflicts_with = "pid")]
     pub(crate) target: Option<String>,
-    /// Running process to trace, with all its threads and children (repeat it, or separate by commas)
-    #[arg(short, long, value_name = "PID", value_delimiter = ',', num_args = 1..)]
-    pub(crate) pid: Vec<u32>,
+    /// Running processes to trace, with all their threads and children: -p 12,13 or -p $(pidof nginx)
+    #[arg(short, long, value_name = "PID", num_args = 1..)]
+    pub(crate) pid: Vec<String>,
     /// End the run after this time, such as 10s or 1m30s
     #[arg(short, long, value_name = "TIME", value_parser = positive_duration)]
     pub(crate) duration: Option<Duration>,
     /// Count only these system calls, separated by commas
-    #[arg(short = 'e', long = "calls", value_name = "NAMES", value_delimiter = ',')]
+    #[arg(short = 'e', long = "calls", value_name = "NAMES", value_delimiter = ',', value_parser = not_empty)]
     pub(crate) calls: Vec<String>,
     /// Run target and workload as this user
     #[arg(short, long, value_name = "NAME")]
@@ -63,12 +63,15 @@ pub(crate) struct TraceArgs {
     pub(crate) workload: Vec<String>,
 }
 
-/// Print every recording below the given folders; needs no root.
+/// Print the recordings below the given folders: one in full, several as a table to compare. Needs no root.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Recordings, or folders with recordings below them
     #[arg(default_value = "results", value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Print each run in full also when there are several
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Draw charts as SVG files
     #[arg(long)]
     pub(crate) svg: bool,
@@ -79,6 +82,11 @@ pub(crate) struct ReportArgs {
 
 /// Show one row per listening socket and the host's TCP counters, until Ctrl-C.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+QUEUE/LIMIT  connections that wait for accept, and the backlog in force: a listener holds one more than that
+HIGH         most that were seen waiting since the start of watch (it looks ten times an interval)
+DROPS        connection attempts dropped since the start of watch, and per second; retried SYNs count again
+EVER         the same since the socket was made, as `ss -lntm` shows it after the d")]
 pub(crate) struct WatchArgs {
     /// Time between rows, such as 1s or 500ms
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
@@ -86,6 +94,10 @@ pub(crate) struct WatchArgs {
     /// Stop after this many rounds
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
+}
+
+fn not_empty(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("no name (connect,close,accept4)".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 fn positive_duration(text: &str) -> Result<Duration, String> {

@@ -19,7 +19,10 @@ use clap::Parser as _;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
     let level = match cli.verbose {
         0 => log::LevelFilter::Warn,
         1 => log::LevelFilter::Debug,
@@ -44,6 +47,16 @@ fn main() -> ExitCode {
             ExitCode::from(if advice::is_wrong_usage(&error) { 2 } else { on_failure })
         }
     }
+}
+
+/// Help, version or wrong usage, as clap words it, with what it cannot know.
+fn refused(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    let is_trace = std::env::args().nth(1).is_some_and(|command| command == "trace");
+    if is_trace && error.kind() == clap::error::ErrorKind::UnknownArgument {
+        say::hint("the workload comes after `--`: analyzer trace --target echo-epoll-lt -- bench --mode short");
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// `analyzer report | head` is no failure.

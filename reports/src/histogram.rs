@@ -8,8 +8,9 @@ pub const FINE: u8 = 7;
 /// Sub-bucket bits of the kernel's histograms: relative error at most 3.125 %.
 #[expect(clippy::cast_possible_truncation, reason = "SUB_BITS is 4")]
 pub const KERNEL: u8 = bucket::SUB_BITS as u8;
-/// The finest layout that is accepted from a file.
-const FINEST: u8 = 14;
+/// The finest layout that is accepted from a file: in memory a histogram is dense, so a few bytes of a finer one could
+/// ask for megabytes.
+const FINEST: u8 = FINE;
 
 /// Counts per bucket beside exact count, sum, minimum and maximum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -107,6 +107,10 @@ pub struct RunFigures {
     pub connect_ns: [Option<u64>; 2],
     /// Median and 99th percentile of a request, in ns.
     pub request_ns: [Option<u64>; 2],
+    /// System calls of the server, or of the client where there is no server.
+    pub calls: u64,
+    /// Wall time of those that do not wait by design, in ns.
+    pub working_ns: u64,
     /// Wall time of the server's working system calls for each successful request, in ns.
     pub server_ns_per_request: Option<f64>,
     /// The server's system calls for each successful request, waiting ones included.
@@ -130,6 +134,9 @@ impl RunFigures {
         let ok = total(|result| result.ok);
         let elapsed_ns = total(|result| result.elapsed_ns).filter(|&elapsed_ns| elapsed_ns > 0);
         let server = recording.group("server").map(ByTime::of);
+        let either = server.as_ref().map(|calls| (calls.calls(), calls.working_ns()));
+        let client = || recording.group("client").map(ByTime::of).map(|calls| (calls.calls(), calls.working_ns()));
+        let (calls, working_ns) = either.or_else(client).unwrap_or_default();
         let per_request = |figure: Option<u64>| Some(figure? as f64 / ok.filter(|&ok| ok > 0)? as f64);
         Self {
             path,
@@ -143,6 +150,8 @@ impl RunFigures {
             failed: total(BenchResult::failures),
             connect_ns: median_and_p99(bench.iter().map(|result| &result.connect)),
             request_ns: median_and_p99(bench.iter().map(|result| &result.request)),
+            calls,
+            working_ns,
             server_ns_per_request: per_request(server.as_ref().map(ByTime::working_ns)),
             server_calls_per_request: per_request(server.as_ref().map(ByTime::calls)),
             lost: recording.groups.iter().fold(0, |lost, group| lost.saturating_add(group.loss.total())),

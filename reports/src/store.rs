@@ -38,6 +38,12 @@ pub enum StoreError {
         /// Where and what.
         source: serde_json::Error,
     },
+    /// A device, a pipe or a folder: reading it could wait or go on for ever.
+    #[error("`{}` is not a regular file", printable::path(path))]
+    NotAFile {
+        /// What has the name of a recording.
+        path: PathBuf,
+    },
     /// Only the name of an unfinished write is there.
     #[error("`{}` was never finished", printable::path(path))]
     HalfWritten {
@@ -70,8 +76,13 @@ pub fn write(run: &Path, recording: &Recording) -> Result<PathBuf, StoreError> {
         serde_json::to_vec(recording).map_err(|source| StoreError::Damaged { path: whole.clone(), source })?;
     text.push(b'\n');
     let mut file = fs::File::create(&partial).map_err(io_error("create", &partial))?;
-    file.write_all(&text).and_then(|()| file.sync_all()).map_err(io_error("write", &partial))?;
-    fs::rename(&partial, &whole).map_err(io_error("rename", &partial))?;
+    let written = file.write_all(&text).and_then(|()| file.sync_all()).map_err(io_error("write", &partial));
+    let written = written.and_then(|()| fs::rename(&partial, &whole).map_err(io_error("rename", &partial)));
+    if let Err(error) = written {
+        // Half a recording is of no use, and in the way on a disk that is full.
+        let _ = fs::remove_file(&partial);
+        return Err(error);
+    }
     // The rename itself is durable once the folder is synced; not every file system can do that.
     let _ = fs::File::open(run).and_then(|folder| folder.sync_all());
     Ok(whole)
@@ -90,6 +101,9 @@ pub fn read(path: &Path) -> Result<Recording, StoreError> {
     if path.file_name().is_some_and(|name| name == PARTIAL) {
         return Err(StoreError::HalfWritten { path: path.to_owned() });
     }
+    if !fs::metadata(path).map_err(io_error("read", path))?.is_file() {
+        return Err(StoreError::NotAFile { path: path.to_owned() });
+    }
     let text = fs::read(path).map_err(io_error("read", path))?;
     let header: Header = serde_json::from_slice(&text).map_err(damaged)?;
     if header.schema > SCHEMA {
@@ -100,17 +114,26 @@ pub fn read(path: &Path) -> Result<Recording, StoreError> {
 
 /// Finds recordings, half-written ones included, in `path` and below it, sorted by name. A file is taken as named.
 ///
-/// # Errors
-/// When `path` itself cannot be read; folders below that cannot are left out.
-pub fn find(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    if fs::metadata(path).map_err(io_error("read", path))?.is_file() {
-        return Ok(vec![path.to_owned()]);
+/// Folders that cannot be read are left out, and come into `unreadable`, `path` among them.
+pub fn find(path: &Path, unreadable: &mut Vec<StoreError>) -> Vec<PathBuf> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return vec![path.to_owned()],
+        Err(error) => {
+            unreadable.push(io_error("read", path)(error));
+            return Vec::new();
+        }
     }
-    fs::read_dir(path).map_err(io_error("list", path))?;
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                unreadable.push(io_error("list", &folder)(error));
+                continue;
+            }
+        };
         let mut names = Vec::new();
         for entry in entries.flatten() {
             match entry.file_type() {
@@ -126,5 +149,5 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
         }
     }
     found.sort();
-    Ok(found)
+    found
 }

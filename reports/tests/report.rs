@@ -54,6 +54,18 @@ fn charts_are_written_beside_each_recording_and_named() {
         assert_eq!(mode & 0o400, 0o400);
     }
     assert!(text.starts_with("2 runs\n"), "{text}");
+    assert_eq!(text.matches("\necho-epoll-lt + bench\n").count(), 0, "several runs are a table");
+}
+
+#[test]
+fn each_of_several_runs_is_printed_in_full_when_asked_for() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    save(folder.path(), "a-short", &recordings::typical());
+    save(folder.path(), "b-long", &recordings::long());
+    let options = Options { paths: vec![folder.path().to_owned()], full: true, ..Options::default() };
+    let mut text = Vec::new();
+    report::run(&options, &mut text).expect("a vector can be written to");
+    let text = String::from_utf8(text).expect("text");
     assert_eq!(text.matches("\necho-epoll-lt + bench\n").count(), 2);
 }
 
@@ -78,7 +90,7 @@ fn what_cannot_be_read_is_named_and_the_rest_reported() {
     assert!(text.contains("echo-epoll-lt + bench"));
     assert!(outcome.written.is_empty());
     let hints: Vec<_> = outcome.failed.iter().filter_map(Failure::hint).collect();
-    assert_eq!(hints.len(), 2, "{hints:?}");
+    assert_eq!(hints.len(), 3, "{hints:?}");
 }
 
 #[test]

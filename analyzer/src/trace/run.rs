@@ -22,7 +22,7 @@ use crate::{
     cli::TraceArgs,
     events::Events,
     kernel::netns::Netns,
-    process::{launch::not_executed, orphans::keep_orphans},
+    process::{family::command_of, launch::not_executed, orphans::keep_orphans},
     say::{hint, say},
 };
 
@@ -54,7 +54,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     check_privileges()?;
     let mut instruments = instruments(spec)?;
     let started = Timestamp::now();
-    let mut folder = RunFolder::create(&args.output, started, &spec.folder_label())?;
+    let mut folder = RunFolder::create(&args.output, started, &spec.folder_label(command_of))?;
     let events = Events::listen()?;
     keep_orphans().context("failed to become the reaper of what we start")?;
     let mut target = match &spec.target {

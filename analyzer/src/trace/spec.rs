@@ -42,7 +42,7 @@ impl TraceSpec {
         let target = match &args.target {
             Some(line) => TargetSpec::Start(split(line)?),
             None if args.pid.is_empty() => TargetSpec::None,
-            None => TargetSpec::Attach(args.pid.clone()),
+            None => TargetSpec::Attach(pids(&args.pid)?),
         };
         if target == TargetSpec::None && args.workload.is_empty() {
             let error = wrong_usage(anyhow!("nothing to trace: neither --target nor -p nor a workload"));
@@ -64,11 +64,13 @@ impl TraceSpec {
     }
 
     /// Name of the run's folder after its time: target and mode, or workload.
-    pub(crate) fn folder_label(&self) -> String {
+    ///
+    /// `name_of` names a process that runs already.
+    pub(crate) fn folder_label(&self, name_of: impl Fn(u32) -> Option<String>) -> String {
         let target = match &self.target {
             TargetSpec::None => None,
             TargetSpec::Start(argv) => Some(label_of(argv)),
-            TargetSpec::Attach(pids) => pids.first().map(|pid| format!("pid{pid}")),
+            TargetSpec::Attach(pids) => pids.first().map(|&pid| name_of(pid).unwrap_or_else(|| format!("pid{pid}"))),
         };
         let workload = self.mode().or_else(|| (!self.workload.is_empty()).then(|| label_of(&self.workload)));
         let parts = target.into_iter().chain(workload).collect::<Vec<_>>();
@@ -97,6 +99,19 @@ pub(crate) fn label_of(argv: &[String]) -> String {
     program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Process ids as people have them: separated by commas, by spaces (`pidof`), or given one by one.
+fn pids(words: &[String]) -> Result<Vec<u32>> {
+    let separate = |word: &str| word.split([',', ' ', '\n']).map(str::to_owned).collect::<Vec<_>>();
+    let words = words.iter().flat_map(|word| separate(word)).filter(|word| !word.is_empty());
+    let pids: Vec<u32> = words
+        .map(|word| word.parse().map_err(|_| wrong_usage(anyhow!("-p: `{word}` is not a process id"))))
+        .collect::<Result<_>>()?;
+    if pids.is_empty() {
+        return Err(advised(wrong_usage(anyhow!("-p: no process id")), "does the program run? `pidof nginx` says"));
+    }
+    Ok(pids)
+}
+
 fn split(line: &str) -> Result<Vec<String>> {
     let words = shell_words::split(line)
         .map_err(|error| wrong_usage(anyhow!("--target `{line}`: {error}")))
@@ -121,11 +136,12 @@ mod tests {
 
     #[test]
     fn a_folder_is_named_after_target_and_mode() {
-        let label = |line| spec(line).expect("valid").folder_label();
+        let label = |line| spec(line).expect("valid").folder_label(|pid| (pid == 12).then(|| "nginx".to_owned()));
         assert_eq!(label("analyzer trace --target echo-epoll-lt -- bench --mode long"), "echo-epoll-lt-long");
         assert_eq!(label("analyzer trace --target '/x/y/srv -p 1' -- bench"), "srv-short");
         assert_eq!(label("analyzer trace --target a -- /usr/bin/ab -n 1"), "a-ab");
-        assert_eq!(label("analyzer trace -p 12"), "pid12");
+        assert_eq!(label("analyzer trace -p 12 13"), "nginx");
+        assert_eq!(label("analyzer trace -p 14"), "pid14");
         assert_eq!(label("analyzer trace -- './we ird/na;me'"), "na_me");
     }
 
@@ -136,12 +152,22 @@ mod tests {
     }
 
     #[test]
+    fn process_ids_come_as_pidof_or_people_write_them() {
+        for line in ["-p 12,13", "-p 12 13", "-p '12 13\n'", "-p 12 -p 13"] {
+            let spec = spec(&format!("analyzer trace {line}")).expect(line);
+            assert_eq!(spec.target, TargetSpec::Attach(vec![12, 13]), "{line}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_wrong_usage() {
         for line in [
             "analyzer trace",
             "analyzer trace --target ''",
             "analyzer trace --target \"a 'b\"",
             "analyzer trace -e conect -- true",
+            "analyzer trace -p ''",
+            "analyzer trace -p 12,x",
         ] {
             let error = spec(line).expect_err(line);
             assert!(crate::advice::is_wrong_usage(&error), "{line}: {error:#}");

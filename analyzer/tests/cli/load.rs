@@ -173,7 +173,7 @@ fn files_belong_to_the_user_behind_sudo() {
     let (mut command, results) = crate::support::isolated(&["--", "true"]);
     let output = command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let file = reports::store::find(results.path()).unwrap().remove(0);
+    let file = reports::store::find(results.path(), &mut Vec::new()).remove(0);
     for path in [file.as_path(), file.parent().unwrap(), file.parent().unwrap().parent().unwrap()] {
         let metadata = path.metadata().unwrap();
         assert_eq!((metadata.uid(), metadata.gid()), (65534, 65534), "{}", path.display());

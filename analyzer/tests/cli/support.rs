@@ -95,7 +95,7 @@ impl Run {
 
     /// The only recording of the run.
     pub(crate) fn recording(&self) -> Recording {
-        let found = store::find(self.results.path()).unwrap();
+        let found = store::find(self.results.path(), &mut Vec::new());
         assert_eq!(found.len(), 1, "{found:?}\n{}", self.stderr());
         store::read(&found[0]).unwrap()
     }

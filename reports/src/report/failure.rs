@@ -26,13 +26,16 @@ pub enum Failure {
     },
 }
 
+const MAKE_ONE: &str = "make one: sudo analyzer trace --target echo-epoll-lt -- bench --mode short";
+
 impl Failure {
     /// The remedy, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoRecordings { .. } => {
-                Some("make one: sudo analyzer trace --target echo-epoll-lt -- bench --mode short")
+            Self::NoRecordings { .. } => Some(MAKE_ONE),
+            Self::Recording(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Some(MAKE_ONE)
             }
             Self::Unwritable { .. } => Some("write somewhere else: -o DIR"),
             Self::Recording(StoreError::HalfWritten { .. }) => {

@@ -28,6 +28,8 @@ use runs::Run;
 pub struct Options {
     /// Recordings, and folders to search for them.
     pub paths: Vec<PathBuf>,
+    /// Print each run in full also when there are several.
+    pub full: bool,
     /// Write charts as SVG.
     pub svg: bool,
     /// Folder for what is written, with a folder for each run; beside the recordings when there is none.
@@ -70,9 +72,11 @@ pub fn run(options: &Options, out: &mut impl Write) -> io::Result<Outcome> {
         let chart = svg::comparison(&pages.figures);
         pages.note(files::write(&folder, vec![("comparison.svg".to_owned(), chart)], &mut outcome));
     }
-    pages.print(&options.style, out)?;
+    pages.print(options, out)?;
     Ok(outcome)
 }
+
+const ONE_IN_FULL: &str = "  one run in full: analyzer report FOLDER; all of them: --full";
 
 /// What will be printed, in the order of the runs.
 #[derive(Default)]
@@ -86,7 +90,10 @@ impl Pages {
     fn add(&mut self, run: &Run, recording: &Recording, options: &Options, outcome: &mut Outcome) {
         self.figures.push(RunFigures::of(run.recording.clone(), run.name.clone(), recording));
         let path = printable::path(&run.recording);
-        self.texts.push(format!("{path}\n{}", text::run(recording, &options.style)));
+        // The first in case it stays alone.
+        if options.full || self.texts.is_empty() {
+            self.texts.push(format!("{path}\n{}", text::run(recording, &options.style)));
+        }
         if options.svg {
             self.note(files::write(&run.charts, files::charts(recording, &run.name), outcome));
         }
@@ -96,11 +103,13 @@ impl Pages {
         self.notes.extend(lines);
     }
 
-    fn print(&self, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    fn print(&self, options: &Options, out: &mut impl Write) -> io::Result<()> {
         if self.figures.len() > 1 {
-            writeln!(out, "{}", text::overview(&self.figures, style))?;
+            write!(out, "{}", text::overview(&self.figures, &options.style))?;
+            writeln!(out, "{}", if options.full { "" } else { ONE_IN_FULL })?;
         }
-        for (number, text) in self.texts.iter().enumerate() {
+        let texts = if options.full || self.figures.len() == 1 { self.texts.as_slice() } else { &[] };
+        for (number, text) in texts.iter().enumerate() {
             let gap = if number > 0 { "\n\n" } else { "" };
             write!(out, "{gap}{text}")?;
         }

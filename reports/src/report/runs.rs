@@ -26,10 +26,9 @@ pub(super) fn find(options: &Options, failed: &mut Vec<Failure>) -> Vec<Run> {
     let mut taken = BTreeSet::new();
     let mut runs = Vec::new();
     for path in &options.paths {
-        let found = store::find(path).unwrap_or_else(|error| {
-            failed.push(error.into());
-            Vec::new()
-        });
+        let mut unreadable = Vec::new();
+        let found = store::find(path, &mut unreadable);
+        failed.extend(unreadable.into_iter().map(Failure::from));
         for recording in found {
             if seen.insert(fs::canonicalize(&recording).unwrap_or_else(|_| recording.clone())) {
                 runs.push(named(recording, options.out.as_deref(), &mut taken));

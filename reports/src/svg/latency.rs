@@ -106,9 +106,7 @@ fn curve(canvas: &Canvas, axis: &LogAxis, histogram: &Histogram, number: usize) 
     let color = palette::CURVES[number];
     canvas.line(&points(axis, histogram), color, 2.0);
     for (share, _) in GUIDES {
-        // A lone sample still gets the mark that the legend shows.
-        let quantile = if share < 0.6 { histogram.quantile_of_any_sample(share) } else { histogram.quantile(share) };
-        if let Some(ns) = quantile {
+        if let Some(ns) = histogram.quantile(share) {
             canvas.mark(MARKS[number % MARKS.len()], (axis.at(ns as f64), height(share)), color);
         }
     }

@@ -11,7 +11,7 @@ use crate::{
 pub(super) fn write(page: &mut Page, recording: &Recording) {
     let lost = recording.groups.iter().fold(0u64, |lost, group| lost.saturating_add(group.loss.total()));
     match (recording.complete, lost) {
-        (true, 0) => page.heading("complete: nothing was lost"),
+        (true, 0) => page.heading("complete: no event was lost"),
         (true, _) => page.line(Tone::Alarm, &format!("complete, but lost {}", units::count(lost))),
         (false, _) => {
             let why = recording.incomplete_because.as_deref().unwrap_or("no reason was recorded");

@@ -15,7 +15,7 @@ use crate::{
 const RUN_COLUMNS: usize = 48;
 const RUN_COLUMNS_NARROW: usize = 26;
 
-/// The comparison table of several runs; two tables where one is too wide.
+/// The comparison table of several runs; three tables where one is too wide.
 #[must_use]
 pub fn overview(runs: &[RunFigures], style: &Style) -> String {
     let mut page = Page::new(style);
@@ -27,15 +27,17 @@ pub fn overview(runs: &[RunFigures], style: &Style) -> String {
     if style.width.is_some_and(too_wide) {
         page.block(&table(runs, RUN_COLUMNS_NARROW, &[LOAD, TRUST]).render(style));
         page.blank();
-        page.block(&table(runs, RUN_COLUMNS_NARROW, &[LATENCY, COST]).render(style));
+        page.block(&table(runs, RUN_COLUMNS_NARROW, &[LATENCY]).render(style));
+        page.blank();
+        page.block(&table(runs, RUN_COLUMNS_NARROW, &[COST]).render(style));
     } else {
         page.block(&whole.render(style));
     }
     page.prose(
         Tone::Quiet,
         4,
-        "  sys/req and calls/req: wall time in the server's working system calls, and all its system calls, for each \
-         successful request",
+        "  calls, sys time: all system calls of the server (or, without one, of the client), and wall time in those \
+         that do not wait by design; /req: of the server, for each successful request",
     );
     page.finish()
 }
@@ -57,6 +59,8 @@ const LATENCY: &[Column] = &[
 ];
 
 const COST: &[Column] = &[
+    ("calls", |run| units::count(run.calls)),
+    ("sys time", |run| units::duration(run.working_ns)),
     ("sys/req", |run| run.server_ns_per_request.map_or("-".to_owned(), units::duration_f64)),
     ("calls/req", |run| run.server_calls_per_request.map_or("-".to_owned(), units::ratio)),
 ];

@@ -105,7 +105,7 @@ fn listeners_and_end(page: &mut Page, group: &Group) {
         words.push(format!("listened on {}", printable(&group.listeners.join(", "))));
     }
     if let Some(ended) = &group.ended {
-        words.push(format!("ended with {}", printable(ended)));
+        words.push(format!("ended: {}", printable(ended)));
     }
     if !words.is_empty() {
         page.prose(Tone::Quiet, 4, &format!("  {}", words.join(", ")));

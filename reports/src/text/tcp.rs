@@ -72,7 +72,11 @@ fn time_wait(page: &mut Page, tcp: &Tcp) {
                 &count(candidates),
                 "FIN_WAIT2 or CLOSING to CLOSE: candidates",
             );
-            let why = if unexplained == 0 { "" } else { "orphans in FIN_WAIT2, or data after close" };
+            let why = if unexplained == 0 {
+                ""
+            } else {
+                "orphans in FIN_WAIT2, data after close, or closes during a reading"
+            };
             page.fact(Tone::Plain, "  unexplained difference", &signed(unexplained), why);
         }
         _ => page.fact(Tone::Plain, "  seen by the probe", "-", PROBE_OFF),
