@@ -89,12 +89,15 @@ DROPS        connection attempts dropped since the start of watch, and per secon
 EVER         the same since the socket was made, as `ss -lntm` shows it after the d")]
 pub(crate) struct WatchArgs {
     /// Time between rows, such as 1s or 500ms
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub(crate) interval: Duration,
     /// Stop after this many rounds
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
 }
+
+const LONGEST: Duration = Duration::from_hours(365 * 24);
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
 fn not_empty(text: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err("no name (connect,close,accept4)".to_owned()) } else { Ok(text.to_owned()) }
@@ -102,7 +105,17 @@ fn not_empty(text: &str) -> Result<String, String> {
 
 fn positive_duration(text: &str) -> Result<Duration, String> {
     let duration = humantime::parse_duration(text).map_err(|error| format!("{error} (10s, 500ms, 1m30s)"))?;
-    if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
+    match duration {
+        Duration::ZERO => Err("must be longer than nothing".to_owned()),
+        duration if duration > LONGEST => Err("must be a year at most".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// Shorter ones cost more than they show.
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = positive_duration(text)?;
+    if interval < SHORTEST_INTERVAL { Err("must be 10ms at least".to_owned()) } else { Ok(interval) }
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use std::{io, process::ExitStatus, sync::mpsc, thread};
 
 use anyhow::{Context as _, Result};
+use procfs::process::Process;
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
-    iterator::{Handle, Signals},
+    iterator::Signals,
+    low_level::emulate_default_handler,
 };
 
 use crate::process::launch::pidfd_of;
@@ -28,7 +30,6 @@ pub(crate) enum Event {
 pub(crate) struct Events {
     pub(crate) sender: mpsc::Sender<Event>,
     pub(crate) receiver: mpsc::Receiver<Event>,
-    signals: Handle,
 }
 
 impl Events {
@@ -38,17 +39,19 @@ impl Events {
     /// When the handlers cannot be installed.
     pub(crate) fn listen() -> Result<Self> {
         let (sender, receiver) = mpsc::channel();
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to install signal handlers")?;
-        let handle = signals.handle();
+        // Under nohup and in scripts' background jobs some of these are ignored, and stay so.
+        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+        let mut signals = Signals::new(wanted).context("failed to install signal handlers")?;
         let to_queue = sender.clone();
         thread::spawn(move || {
             for signal in signals.forever() {
                 if to_queue.send(Event::Interrupted(signal)).is_err() {
-                    break;
+                    // Nobody listens any more: what the signal does to any program.
+                    let _ = emulate_default_handler(signal);
                 }
             }
         });
-        Ok(Self { sender, receiver, signals: handle })
+        Ok(Self { sender, receiver })
     }
 
     /// Reports the end of a process that is not our child.
@@ -67,8 +70,8 @@ impl Events {
     }
 }
 
-impl Drop for Events {
-    fn drop(&mut self) {
-        self.signals.close();
-    }
+/// Whether a signal was ignored when we were started.
+fn is_ignored(signal: i32) -> bool {
+    let status = Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign >> (signal - 1) & 1 == 1)
 }

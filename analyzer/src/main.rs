@@ -52,7 +52,7 @@ fn main() -> ExitCode {
 /// Help, version or wrong usage, as clap words it, with what it cannot know.
 fn refused(error: &clap::Error) -> ExitCode {
     let _ = error.print();
-    let is_trace = std::env::args().nth(1).is_some_and(|command| command == "trace");
+    let is_trace = std::env::args_os().nth(1).is_some_and(|command| command == "trace");
     if is_trace && error.kind() == clap::error::ErrorKind::UnknownArgument {
         say::hint("the workload comes after `--`: analyzer trace --target echo-epoll-lt -- bench --mode short");
     }

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM as something that an epoll can wait for. Does not decide what stopping means.
+//! SIGINT, SIGTERM and SIGHUP as something that an epoll can wait for. Does not decide what stopping means.
 
 use std::{
     io::{self, PipeReader, pipe},
@@ -10,7 +10,7 @@ use std::{
 };
 
 use signal_hook::{
-    consts::{SIGINT, SIGTERM},
+    consts::{SIGHUP, SIGINT, SIGTERM},
     flag,
     low_level::pipe,
 };
@@ -26,20 +26,20 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Takes over both signals of this process.
+    /// Takes over these signals of this process.
     ///
     /// # Errors
     /// When the pipe or a handler cannot be had.
     pub fn on_signals() -> Result<Self, Error> {
-        Self::install().map_err(|source| Error::System { action: "handle SIGINT and SIGTERM", source })
+        Self::install().map_err(|source| Error::System { action: "handle SIGINT, SIGTERM and SIGHUP", source })
     }
 
     fn install() -> io::Result<Self> {
         let (readable, writable) = pipe()?;
         let signal = Arc::new(AtomicUsize::new(0));
-        for (number, value) in [(SIGINT, SIGINT.unsigned_abs()), (SIGTERM, SIGTERM.unsigned_abs())] {
+        for number in [SIGINT, SIGTERM, SIGHUP] {
             // First the number, then the wake-up: whoever is woken finds the number.
-            flag::register_usize(number, Arc::clone(&signal), value as usize)?;
+            flag::register_usize(number, Arc::clone(&signal), number.unsigned_abs() as usize)?;
             pipe::register(number, writable.try_clone()?)?;
         }
         Ok(Self { readable, signal })

@@ -65,7 +65,7 @@ impl Off {
 /// The error without the verifier's log, which can be hundreds of lines.
 fn first_line(error: &ProgramError) -> String {
     let text = match error {
-        ProgramError::LoadError { io_error, .. } => format!("the verifier refused the program: {io_error}"),
+        ProgramError::LoadError { io_error, .. } => format!("the kernel refused the program: {io_error}"),
         ProgramError::SyscallError(error) => format!("{error}: {}", error.io_error),
         other => other.to_string(),
     };
@@ -106,7 +106,10 @@ pub(crate) fn required(name: &str, off: Off) -> anyhow::Error {
     if let Off::Refused(error) = &off {
         log::debug!("{name}: {error}");
     }
-    advised(anyhow!("failed to load the probe `{name}`: {}", off.reason()), KERNEL_HINT)
+    let lacks_descriptors = matches!(&off, Off::Refused(ProgramError::LoadError { io_error, .. })
+        if io_error.raw_os_error() == Some(libc::EMFILE));
+    let hint = if lacks_descriptors { "allow more open files: ulimit -n 1024" } else { KERNEL_HINT };
+    advised(anyhow!("failed to load the probe `{name}`: {}", off.reason()), hint)
 }
 
 /// Error for an object whose maps could not be made; without rights it says what to type.

@@ -33,7 +33,7 @@ impl Netns {
         let other = File::open(Path::new("/proc").join(pid.to_string()).join("ns/net"));
         let other = other.with_context(|| match pid {
             pid if !Path::new("/proc").join(pid.to_string()).exists() => format!("there is no process {pid}"),
-            pid => format!("failed to open the network namespace of process {pid}"),
+            pid => format!("process {pid} has ended, or its first thread has, or may not be looked into"),
         });
         let other = other.hint("`ps -e` lists the processes")?;
         let inode = other.metadata()?.st_ino();

@@ -58,6 +58,15 @@ pub(crate) struct Launched {
     ended: mpsc::Receiver<()>,
 }
 
+/// Sets what we do about signals that a caller may have ignored, or that would end us without a word.
+pub(crate) fn set_signal_dispositions() {
+    // SAFETY: neither is a handler. Ends of children are ours to take; a file that may not grow is an error like any.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// Starts `command` on a thread that also waits for it; `on_end` is called there with how it ended, or with why
 /// it could not be executed.
 ///
@@ -78,6 +87,8 @@ pub(crate) fn launch(
     let before_exec = move || {
         // The tracer's end, however it comes, must not leave the program behind.
         set_parent_process_death_signal(Some(Signal::TERM))?;
+        // SAFETY: the default is what a program expects; we ignore it, to be told by an error instead.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
         // SAFETY: our copy of the gate's writing end; without this the gate could never read its end.
         unsafe { libc::close(gate_in_child) };
         (&pid_writer).write_all(&std::process::id().to_ne_bytes())?;

@@ -9,7 +9,10 @@ use anyhow::{Context as _, Result};
 use jiff::Timestamp;
 use reports::{recording::Recording, store};
 
-use crate::{advice::Advise as _, process::identity::Caller};
+use crate::{
+    advice::{Advise as _, advised},
+    process::identity::Caller,
+};
 
 /// A folder that exists; it is removed again unless a recording comes into it.
 pub(crate) struct RunFolder {
@@ -51,10 +54,12 @@ impl RunFolder {
     /// Writes the recording and keeps the folder; returns the file.
     ///
     /// # Errors
-    /// When the recording cannot be written.
+    /// When the recording cannot be written here. It is then among the temporary files, if it fits there.
     pub(crate) fn write(&mut self, recording: &Recording) -> Result<PathBuf> {
-        let file = store::write(&self.path, recording)
-            .hint(format!("free some space in `{}`, or name another place with -o DIR", self.path.display()))?;
+        let file = store::write(&self.path, recording).map_err(|error| match rescued(recording) {
+            Some(file) => advised(error.into(), format!("the recording is in `{}` instead", file.display())),
+            None => advised(error.into(), "free some space, or name another place with -o DIR"),
+        })?;
         self.keep = true;
         self.hand_over(&file)?;
         Ok(file)
@@ -69,6 +74,7 @@ impl RunFolder {
 impl Drop for RunFolder {
     fn drop(&mut self) {
         if !self.keep && !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_file(self.path.join(store::PARTIAL));
             let _ = fs::remove_dir(&self.path);
             // Only while they are empty: `remove_dir` does not do more.
             for above in self.made_above.iter().rev() {
@@ -76,6 +82,14 @@ impl Drop for RunFolder {
             }
         }
     }
+}
+
+/// Keeps a measured run that its own place does not take.
+fn rescued(recording: &Recording) -> Option<PathBuf> {
+    let folder = tempfile::Builder::new().prefix("analyzer-").tempdir().ok()?;
+    let file = store::write(folder.path(), recording).ok()?;
+    let _ = folder.keep();
+    Some(file)
 }
 
 /// Two runs within a second get names of their own.

@@ -5,11 +5,7 @@ use std::{
     path::Path,
 };
 
-use reports::{
-    printable::{self, printable},
-    recording::Recording,
-    terminal, text,
-};
+use reports::{recording::Recording, terminal, text};
 
 use super::target::Target;
 use crate::say::say;
@@ -20,7 +16,7 @@ pub(crate) fn announce(target: Option<&Target>) {
     let pids = target.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let listeners = target.listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
     let place = if listeners.is_empty() { String::new() } else { format!(", listening on {}", listeners.join(", ")) };
-    say(format_args!("tracing {} (pid {pids}){place}", printable(&target.label)));
+    say(format_args!("tracing {} (pid {pids}){place}", target.label));
 }
 
 /// The result as tables, below what the workload has printed itself.
@@ -36,5 +32,5 @@ pub(crate) fn recording(recording: &Recording) -> io::Result<()> {
 
 /// Names the recording.
 pub(crate) fn written(file: &Path) {
-    say(format_args!("recording written to {}", printable::path(file)));
+    say(format_args!("recording written to {}", file.display()));
 }

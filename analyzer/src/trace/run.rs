@@ -22,7 +22,11 @@ use crate::{
     cli::TraceArgs,
     events::Events,
     kernel::netns::Netns,
-    process::{family::command_of, launch::not_executed, orphans::keep_orphans},
+    process::{
+        family::command_of,
+        launch::{not_executed, set_signal_dispositions},
+        orphans::keep_orphans,
+    },
     say::{hint, say},
 };
 
@@ -54,8 +58,9 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     check_privileges()?;
     let mut instruments = instruments(spec)?;
     let started = Timestamp::now();
-    let mut folder = RunFolder::create(&args.output, started, &spec.folder_label(command_of))?;
     let events = Events::listen()?;
+    let mut folder = RunFolder::create(&args.output, started, &spec.folder_label(command_of))?;
+    set_signal_dispositions();
     keep_orphans().context("failed to become the reaper of what we start")?;
     let mut target = match &spec.target {
         TargetSpec::None => None,
@@ -101,15 +106,18 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
         tcp,
         bench,
     };
-    finish_with(&parts.into_recording(), &mut folder)?;
+    let recording = parts.into_recording();
+    // From here on a signal ends us as it does any program: whoever reads our output may be slow.
+    drop(events);
+    finish_with(&recording, &mut folder)?;
     Ok(status)
 }
 
-/// Prints first: a full disk must not cost the user the figures too.
+/// Writes first, since printing may wait for a reader; prints all the same when the disk is full.
 fn finish_with(recording: &Recording, folder: &mut RunFolder) -> Result<()> {
+    let written = folder.write(recording);
     let printed = print::recording(recording);
-    let file = folder.write(recording)?;
-    print::written(&file);
+    print::written(&written?);
     // A reader that has seen enough (`| head`) is no failure of the run.
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -141,6 +149,7 @@ fn check_privileges() -> Result<()> {
     if effective & CAP_SYS_ADMIN != 0 || effective & (CAP_PERFMON | CAP_BPF) == CAP_PERFMON | CAP_BPF {
         return Ok(());
     }
-    let words = std::env::args().map(|word| shell_words::quote(&word).into_owned()).collect::<Vec<_>>();
+    let words = std::env::args_os().map(|word| shell_words::quote(&word.to_string_lossy()).into_owned());
+    let words = words.collect::<Vec<_>>();
     Err(advised(anyhow!("tracing needs root (or CAP_BPF and CAP_PERFMON)"), format!("sudo {}", words.join(" "))))
 }

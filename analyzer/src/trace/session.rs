@@ -11,7 +11,6 @@ use anyhow::{Context as _, Result};
 use probes::syscalls::{CLIENT, InFlight, SERVER};
 use reports::{
     counters::KernelCounters,
-    printable::printable,
     recording::{Probe, Tcp},
 };
 use rustix::process::Signal;
@@ -258,7 +257,7 @@ pub(crate) fn end_leftovers(known: &[u32], end: &End) {
     }
     let show = |&pid: &u32| format!("{} (pid {pid})", command_of(pid).unwrap_or_default());
     let names = left.iter().map(show).collect::<Vec<_>>().join(", ");
-    say(format_args!("the workload has left running: {}", printable(&names)));
+    say(format_args!("the workload has left running: {names}"));
 }
 
 /// The clock of `bpf_ktime_get_ns`.

@@ -22,6 +22,9 @@ pub(crate) enum TargetSpec {
     Attach(Vec<u32>),
 }
 
+/// Longest label of a run's folder: with its time it has to be a file name.
+const LABEL_CHARS: usize = 100;
+
 /// A run, as asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceSpec {
@@ -74,7 +77,9 @@ impl TraceSpec {
         };
         let workload = self.mode().or_else(|| (!self.workload.is_empty()).then(|| label_of(&self.workload)));
         let parts = target.into_iter().chain(workload).collect::<Vec<_>>();
-        parts.join("-").chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+        let label = parts.join("-");
+        let clipped = label.chars().take(LABEL_CHARS);
+        clipped.map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
     }
 
     /// Mode of our own load generator.

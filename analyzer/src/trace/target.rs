@@ -9,8 +9,6 @@ use std::{
 
 use anyhow::{Context as _, Result, anyhow};
 
-use reports::printable::printable;
-
 use super::{
     lookout::{Lookout, holders_of_named_ports},
     outcome::{Interrupted, describe},
@@ -244,7 +242,7 @@ fn indented(text: &str) -> String {
     const LINES: usize = 20;
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.len().saturating_sub(LINES);
-    lines[from..].iter().map(|line| format!("    {}", printable(line))).collect::<Vec<_>>().join("\n")
+    lines[from..].iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
 fn not_started(events: &Events, label: &str) -> anyhow::Error {

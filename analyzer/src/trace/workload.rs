@@ -12,14 +12,20 @@ use anyhow::{Context as _, Result, anyhow};
 use reports::bench::BenchResult;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use crate::events::{Event, Events};
 use crate::process::{
     identity::User,
     launch::{Launched, Start, find_program, launch},
 };
+use crate::{
+    events::{Event, Events},
+    say::say,
+};
 
 /// Where our load generator leaves its result: a variable in the workload's environment.
 const RESULT_VARIABLE: &str = "BENCH_RESULT_FILE";
+
+/// What the results of a run may take: a result is some 10 KB.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A workload that waits for its release.
 pub(crate) struct Workload {
@@ -54,14 +60,16 @@ impl Workload {
 
     /// Results that load generators of ours have left, in order.
     pub(crate) fn results(&mut self) -> Vec<BenchResult> {
-        let mut text = String::new();
-        if self.result.rewind().and_then(|()| self.result.read_to_string(&mut text)).is_err() {
-            return Vec::new();
+        let mut bytes = Vec::new();
+        if let Err(error) = self.result.rewind().and_then(|()| (&self.result).take(MOST_BYTES).read_to_end(&mut bytes))
+        {
+            say(format_args!("no load generator's result could be read: {error}"));
         }
-        let parse = |line: &str| {
-            serde_json::from_str(line)
-                .inspect_err(|error| log::warn!("a load generator's result is unreadable: {error}"))
-        };
-        text.lines().filter_map(|line| parse(line).ok()).collect()
+        let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let (good, bad): (Vec<_>, Vec<_>) = lines.map(serde_json::from_slice).partition(Result::is_ok);
+        if let Some(Err(error)) = bad.first() {
+            say(format_args!("{} lines of load generators' results are unreadable, such as: {error}", bad.len()));
+        }
+        good.into_iter().flatten().collect()
     }
 }

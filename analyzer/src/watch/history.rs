@@ -47,6 +47,8 @@ pub(crate) struct Row {
     pub(crate) high: u32,
     pub(crate) drops: u32,
     pub(crate) drops_per_s: f64,
+    /// Drops since the socket was made.
+    pub(crate) drops_ever: u32,
     /// Closed since; shown on because it dropped connections.
     pub(crate) gone: bool,
 }
@@ -153,6 +155,7 @@ impl Track {
             high: self.high,
             drops: self.drops(),
             drops_per_s: f64::from(new) / seconds,
+            drops_ever: self.now.drops,
             gone: self.gone,
         }
     }

@@ -19,6 +19,7 @@ use reports::counters::KernelCounters;
 use crate::{
     cli::WatchArgs,
     events::{Event, Events},
+    say::say,
     sockets::{listeners::ListenerQuery, owners::owners_of},
 };
 use history::History;
@@ -39,6 +40,9 @@ pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
     let mut history = History::begin(query.listeners()?, counters()?, Instant::now());
     let mut screen = Screen::new(io::stdout());
     let pause = (args.interval / LOOKS_PER_INTERVAL).max(SHORTEST_PAUSE).min(args.interval);
+    if !rustix::process::geteuid().is_root() {
+        say("owners of other users' sockets are not shown: that needs root (sudo analyzer watch)");
+    }
     let mut rounds = 0;
     let mut next_row = Instant::now() + args.interval;
     loop {
@@ -51,7 +55,8 @@ pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
         if Instant::now() < next_row {
             continue;
         }
-        next_row += args.interval;
+        // After a pause (SIGSTOP, a laptop asleep) rows go on from now instead of catching up.
+        next_row = (next_row + args.interval).max(Instant::now());
         name_owners(&mut history);
         screen.show(&history.round(counters()?, Instant::now()))?;
         rounds += 1;

@@ -3,11 +3,11 @@
 use std::io::{self, IsTerminal, Write};
 
 use jiff::Timestamp;
-use reports::terminal;
+use reports::{printable::printable, terminal};
 
 use super::history::{HostCount, Round, Row};
 
-const HEADER: &str = "ADDRESS                  QUEUE/LIMIT    HIGH      DROPS   DROPS/s  OWNER";
+const HEADER: &str = "ADDRESS               QUEUE/LIMIT   HIGH    DROPS  DROPS/s     EVER  OWNER";
 
 /// Where rounds go.
 pub(crate) struct Screen<W> {
@@ -52,10 +52,11 @@ impl<W: Write + IsTerminal> Screen<W> {
     }
 }
 
-/// The screen's text: cleared, as many rows as fit, the host line last.
+/// The screen's text: redrawn from the top, as many rows as fit, the host's lines last.
 fn redrawn(round: &Round, rows: usize, columns: usize) -> String {
+    let host = host_lines(round);
+    let room = rows.saturating_sub(host.len() + 3).max(1);
     let mut text = vec![HEADER.to_owned()];
-    let room = rows.saturating_sub(4).max(1);
     text.extend(round.rows.iter().take(room).map(row_text));
     if round.rows.is_empty() {
         text.push("no listening sockets".to_owned());
@@ -63,34 +64,39 @@ fn redrawn(round: &Round, rows: usize, columns: usize) -> String {
     if round.rows.len() > room {
         text.push(format!("... and {} more listeners", round.rows.len() - room));
     }
-    text.push(host_text(round));
+    text.extend(host);
+    // One row stays free for the cursor, so that nothing scrolls.
+    text.truncate(rows.saturating_sub(1).max(1));
     let fitted = text.iter().map(|line| line.chars().take(columns).collect::<String>() + "\x1b[K");
     format!("\x1b[H{}\x1b[J", fitted.collect::<Vec<_>>().join("\r\n"))
 }
 
 /// One line a listener and one for the host, each with its time.
 fn lines(round: &Round, time: &str) -> String {
-    let rows = round.rows.iter().map(row_text).chain([host_text(round)]);
+    let rows = round.rows.iter().map(row_text).chain([format!("host  {}", host_lines(round).join("  "))]);
     rows.map(|line| format!("{time} {line}\n")).collect()
 }
 
 fn row_text(row: &Row) -> String {
     let queue = format!("{}/{}", row.queue, row.limit);
-    let owner: String = row.owner.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     let gone = if row.gone { "  (closed)" } else { "" };
     format!(
-        "{:<24} {queue:>11} {:>7} {:>10} {:>9.1}  {owner}{gone}",
+        "{:<21} {queue:>11} {:>6} {:>8} {:>8.1} {:>8}  {}{gone}",
         row.address.to_string(),
         row.high,
         row.drops,
-        row.drops_per_s
+        row.drops_per_s,
+        row.drops_ever,
+        printable(&row.owner)
     )
 }
 
-fn host_text(round: &Round) -> String {
+/// The host's counters since the start and per second, in two lines that fit 80 columns each.
+fn host_lines(round: &Round) -> Vec<String> {
     let count = |count: &HostCount| format!("{} {} ({:.1}/s)", count.name, count.since_start, count.per_s);
-    let counts = round.host.iter().map(count).collect::<Vec<_>>().join("  ");
-    format!("host  {counts}  TIME_WAIT now {}", round.time_wait)
+    let mut words: Vec<String> = round.host.iter().map(count).collect();
+    words.push(format!("TIME_WAIT now {}", round.time_wait));
+    words.chunks(2).map(|pair| pair.join("  ")).collect()
 }
 
 #[cfg(test)]
@@ -106,6 +112,7 @@ mod tests {
             high: 129,
             drops: 271,
             drops_per_s: 13.55,
+            drops_ever: 300,
             gone: false,
         };
         let host = vec![HostCount { name: "ListenOverflows", since_start: 271, per_s: 13.55 }];
@@ -117,7 +124,7 @@ mod tests {
         let text = lines(&round(1), "10:00:00Z");
         assert_eq!(
             text,
-            "10:00:00Z 0.0.0.0:9988                   3/128     129        271      13.6  echo?[31m (pid 1)\n\
+            "10:00:00Z 0.0.0.0:9988                3/128    129      271     13.6      300  echo\\u{1b}[31m (pid 1)\n\
              10:00:00Z host  ListenOverflows 271 (13.6/s)  TIME_WAIT now 12\n"
         );
     }
@@ -128,7 +135,7 @@ mod tests {
             let text = redrawn(&round(100), rows, columns);
             let visible = text.replace("\x1b[H", "").replace("\x1b[K", "").replace("\x1b[J", "");
             let lines: Vec<&str> = visible.split("\r\n").collect();
-            assert!(lines.len() <= rows.max(4), "{rows}x{columns}: {} lines", lines.len());
+            assert!(lines.len() <= rows, "{rows}x{columns}: {} lines", lines.len());
             assert!(lines.iter().all(|line| line.chars().count() <= columns));
         }
     }

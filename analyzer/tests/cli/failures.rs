@@ -138,3 +138,54 @@ fn a_taken_port_is_no_reason_to_blame_other_listeners() {
     let run = trace(&["--target", "sh -c 'echo something else >&2; exit 1'", "--", "true"]);
     assert!(!run.stderr().contains("is taken by"), "{}", run.stderr());
 }
+
+#[test]
+fn a_disk_that_fills_during_the_run_costs_neither_the_figures_nor_the_recording() {
+    needs_root!();
+    let place = tempfile::tempdir().unwrap();
+    let full = place.path().join("full");
+    fs::create_dir(&full).unwrap();
+    let script = "mount -t tmpfs -o size=200k none \"$1\" && \"$2\" trace -o \"$1/results\" -- \
+                  sh -c \"head -c 300k /dev/zero > $1/fill; exit 0\"; status=$?; ls -R \"$1/results\"; exit $status";
+    let output = Command::new("unshare")
+        .args(["--mount", "--", "sh", "-c", script, "sh"])
+        .args([full.as_os_str(), ANALYZER.as_ref()])
+        .env("TMPDIR", place.path())
+        .output()
+        .unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(125), "{stderr}");
+    assert!(stdout.contains("execve") && !stdout.contains(".partial"), "{stdout}");
+    let rescued = stderr.split("the recording is in `").nth(1).and_then(|rest| rest.split('`').next());
+    let rescued = rescued.unwrap_or_else(|| panic!("not said:\n{stderr}"));
+    assert!(reports::store::read(rescued.as_ref()).unwrap().complete);
+}
+
+#[test]
+fn a_caller_that_ignores_the_ends_of_children_changes_nothing() {
+    needs_root!();
+    let results = tempfile::tempdir().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", "trap '' CHLD; exec \"$@\"", "sh", ANALYZER, "trace", "-o"])
+        .arg(results.path())
+        .args(["--", "sh", "-c", "exit 7"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn times_beyond_reason_are_wrong_usage() {
+    for args in [["trace", "-d", "10000000000000000000s"], ["watch", "-i", "1ns"], ["trace", "-d", "0s"]] {
+        let output = Command::new(ANALYZER).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_forgotten_separator_is_hinted_at() {
+    let output = Command::new(ANALYZER).args(["trace", "--target", "srv", "bench"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("hint: the workload comes after `--`"), "{stderr}");
+}

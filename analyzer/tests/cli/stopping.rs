@@ -151,3 +151,16 @@ fn a_target_that_dies_during_the_run_is_noted_and_the_figures_are_kept() {
     assert!(!recording.complete);
     assert!(recording.incomplete_because.unwrap().contains("the target ended during the run (exit 5)"));
 }
+
+#[test]
+fn a_reader_that_never_reads_can_be_interrupted_and_the_recording_is_safe() {
+    needs_root!();
+    // Nobody takes what is printed, and the pipe is full before the tables come.
+    let (mut child, results) = started(&["--", "sh", "-c", "head -c 65536 /dev/zero"]);
+    let recorded = || !reports::store::find(results.path(), &mut Vec::new()).is_empty();
+    wait_until("the recording is written", recorded);
+    thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "it does not wait for its reader");
+    signal(&child, Signal::TERM);
+    wait_until("it has ended", || child.try_wait().unwrap().is_some());
+}

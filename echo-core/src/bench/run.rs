@@ -1,6 +1,6 @@
 //! A whole run: room for descriptors, threads, and their counts put together with the kernel's. Does not print.
 
-use std::{collections::BTreeMap, path::Path, thread};
+use std::{collections::BTreeMap, io, path::Path, thread};
 
 use reports::{
     bench::{BenchResult, SCHEMA},
@@ -58,7 +58,10 @@ fn run_threads(job: &Job, threads: u32, connections: u32, stop: &Stop) -> Result
         (0..threads).map(|first| Worker::new(job, stop, (first..connections).step_by(threads as usize))).collect();
     let workers = workers?;
     let mut tallies = thread::scope(|scope| {
-        let running: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || worker.run())).collect();
+        let workers = workers.into_iter();
+        let running: io::Result<Vec<_>> =
+            workers.map(|worker| thread::Builder::new().spawn_scoped(scope, move || worker.run())).collect();
+        let running = running.map_err(|source| Error::System { action: "start a thread", source })?;
         let joined = running.into_iter().map(|thread| thread.join().expect("bug: a bench thread panicked"));
         joined.collect::<Result<Vec<Tally>, Error>>()
     })?
