@@ -86,7 +86,8 @@ pub(crate) struct ReportArgs {
 QUEUE/LIMIT  connections that wait for accept, and the backlog in force: a listener holds one more than that
 HIGH         most that were seen waiting since the start of watch (it looks ten times an interval)
 DROPS        connection attempts dropped since the start of watch, and per second; retried SYNs count again
-EVER         the same since the socket was made, as `ss -lntm` shows it after the d")]
+EVER         the same since the socket was made, as `ss -lntm` shows it after the d
+OWNER        a process that holds the socket: its id and name")]
 pub(crate) struct WatchArgs {
     /// Time between rows, such as 1s or 500ms
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]

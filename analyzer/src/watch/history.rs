@@ -103,7 +103,8 @@ impl History {
     /// Takes the owners that were found; sockets without one stay nameless.
     pub(crate) fn name(&mut self, owners: &BTreeMap<u32, Owner>) {
         for track in self.tracks.values_mut().filter(|track| !track.looked_up) {
-            track.owner = owners.get(&track.now.inode).map(Owner::to_string);
+            // Short, and as `netstat -p` has it.
+            track.owner = owners.get(&track.now.inode).map(|owner| format!("{}/{}", owner.pid, owner.command));
             track.looked_up = true;
         }
     }

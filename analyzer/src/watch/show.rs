@@ -7,7 +7,7 @@ use reports::{printable::printable, terminal};
 
 use super::history::{HostCount, Round, Row};
 
-const HEADER: &str = "ADDRESS               QUEUE/LIMIT   HIGH    DROPS  DROPS/s     EVER  OWNER";
+const HEADER: &str = "ADDRESS               QUEUE/LIMIT  HIGH   DROPS DROPS/s    EVER  OWNER";
 
 /// Where rounds go.
 pub(crate) struct Screen<W> {
@@ -81,7 +81,7 @@ fn row_text(row: &Row) -> String {
     let queue = format!("{}/{}", row.queue, row.limit);
     let gone = if row.gone { "  (closed)" } else { "" };
     format!(
-        "{:<21} {queue:>11} {:>6} {:>8} {:>8.1} {:>8}  {}{gone}",
+        "{:<21} {queue:>11} {:>5} {:>7} {:>7.1} {:>7}  {}{gone}",
         row.address.to_string(),
         row.high,
         row.drops,
@@ -106,7 +106,7 @@ mod tests {
     fn round(rows: usize) -> Round {
         let row = Row {
             address: "0.0.0.0:9988".parse().expect("valid"),
-            owner: "echo\x1b[31m (pid 1)".to_owned(),
+            owner: "1/echo\x1b[31m".to_owned(),
             queue: 3,
             limit: 128,
             high: 129,
@@ -124,7 +124,7 @@ mod tests {
         let text = lines(&round(1), "10:00:00Z");
         assert_eq!(
             text,
-            "10:00:00Z 0.0.0.0:9988                3/128    129      271     13.6      300  echo\\u{1b}[31m (pid 1)\n\
+            "10:00:00Z 0.0.0.0:9988                3/128   129     271    13.6     300  1/echo\\u{1b}[31m\n\
              10:00:00Z host  ListenOverflows 271 (13.6/s)  TIME_WAIT now 12\n"
         );
     }
