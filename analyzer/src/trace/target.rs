@@ -55,12 +55,27 @@ struct Started {
     output: Capture,
     /// It ended well and left others to serve: they are ours now.
     in_background: bool,
+    stopped: bool,
 }
 
 impl Started {
     /// The processes to trace.
     fn pids(&self) -> Vec<u32> {
         if self.in_background { orphans(&[self.launched.pid]) } else { vec![self.launched.pid] }
+    }
+
+    /// Ends it, and those of `pids` that are ours since it went to the background.
+    fn stop(&mut self, pids: &[u32]) {
+        if self.stopped {
+            return;
+        }
+        self.stopped = true;
+        if self.in_background {
+            // Asked anew: the number of one that has ended may be someone else's by now.
+            let ours: Vec<u32> = self.pids().into_iter().filter(|pid| pids.contains(pid)).collect();
+            orphans::end(&ours, PATIENCE);
+        }
+        self.launched.stop(PATIENCE);
     }
 }
 
@@ -98,12 +113,9 @@ impl Target {
             pids: vec![launched.pid],
             listeners: Vec::new(),
             followed: 0,
-            started: Some(Started { launched, output, in_background: false }),
+            started: Some(Started { launched, output, in_background: false, stopped: false }),
         };
-        if let Err(error) = target.await_listening(&lookout, timeout, events) {
-            target.stop();
-            return Err(error);
-        }
+        target.await_listening(&lookout, timeout, events)?;
         Ok(target)
     }
 
@@ -148,9 +160,7 @@ impl Target {
     /// Stops what we started; leaves alone what we did not.
     pub(crate) fn stop(&mut self) {
         if let Some(started) = &mut self.started {
-            let pids = if started.in_background { self.pids.as_slice() } else { &[] };
-            orphans::end(pids, PATIENCE);
-            started.launched.stop(PATIENCE);
+            started.stop(&self.pids);
         }
     }
 
@@ -195,8 +205,8 @@ impl Target {
                 said = true;
             }
             if Instant::now() > deadline {
-                let error = anyhow!("target `{}` runs but does not listen on TCP after {timeout:?}", self.label);
-                return Err(error.context_of_output(&self.output())).hint(
+                let error = format!("target `{}` runs but does not listen on TCP after {timeout:?}", self.label);
+                return Err(with_output(error, &self.output())).hint(
                     "give it longer with --ready-timeout 60s, or trace it without waiting: analyzer trace -p PID",
                 );
             }
@@ -223,19 +233,20 @@ impl Target {
         std::thread::sleep(Duration::from_millis(20));
         let output = self.output();
         let holders = holders_of_named_ports(&self.argv, &output);
-        let error = anyhow!(how).context_of_output(&output);
+        let error = with_output(how, &output);
         if holders.is_empty() { error } else { crate::advice::advised(error, holders.join("; ")) }
     }
 }
 
-trait WithOutput {
-    fn context_of_output(self, output: &str) -> anyhow::Error;
+impl Drop for Target {
+    fn drop(&mut self) {
+        self.stop();
+    }
 }
 
-impl WithOutput for anyhow::Error {
-    fn context_of_output(self, output: &str) -> anyhow::Error {
-        if output.is_empty() { self } else { anyhow!("{self:#}; it said:\n{}", indented(output)) }
-    }
+/// The error with what the target had to say itself.
+fn with_output(error: String, output: &str) -> anyhow::Error {
+    if output.is_empty() { anyhow!(error) } else { anyhow!("{error}; it said:\n{}", indented(output)) }
 }
 
 fn indented(text: &str) -> String {

@@ -10,7 +10,8 @@
 //!
 //! Key: the thread itself (task storage): it is traced exactly while it has a [`Thread`]. That is filter and
 //! in-flight record in one look-up, right under migration, preemption and exec from any thread.
-//! Cost: about 100 ns a traced call, nearly all of it the two clock reads; a few ns for other processes.
+//! Cost: a traced call, a third more than two clock reads alone; a call of any other process, less than those
+//! (`scripts/bench-overhead`).
 //! Misses: what `Counter` counts, and `io_uring` operations, which are not system calls.
 //!
 //! Counters are plain read-modify-write on per-CPU memory: tracing programs run with preemption off.
