@@ -76,7 +76,7 @@ fn a_running_process_is_joined_with_all_its_threads_and_left_running() {
 #[test]
 fn every_thread_of_a_running_process_is_joined() {
     needs_root!();
-    let mut server = Command::new(fixture()).args(["late-threads", "40", "1500", "25"]).spawn().unwrap();
+    let mut server = Command::new(fixture()).args(["late-threads", "40", "5000", "25"]).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(200));
     let run = trace(&["-p", &server.id().to_string()]);
     assert_eq!(run.status(), Some(0), "{}", run.stderr());
