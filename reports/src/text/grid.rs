@@ -24,12 +24,20 @@ pub(super) struct Grid {
     header: Vec<String>,
     /// Columns of words.
     left: &'static [usize],
+    /// Columns that a table does without when it would not fit otherwise, first to go first.
+    spare: &'static [usize],
     rows: Vec<Row>,
 }
 
 impl Grid {
     pub(super) fn new(left: &'static [usize], header: &[&str]) -> Self {
-        Self { header: header.iter().map(|&name| name.to_owned()).collect(), left, rows: Vec::new() }
+        Self { header: header.iter().map(|&name| name.to_owned()).collect(), left, spare: &[], rows: Vec::new() }
+    }
+
+    /// Names columns that may be left out of a table that is too wide, first to go first.
+    pub(super) fn sparing(mut self, columns: &'static [usize]) -> Self {
+        self.spare = columns;
+        self
     }
 
     pub(super) fn row(&mut self, tone: Tone, cells: Vec<String>) {
@@ -40,11 +48,9 @@ impl Grid {
         self.rows.push(Row::Rule);
     }
 
-    /// The table; closer together where the width asks for it.
+    /// The table; closer together, and without the spare columns, where the width asks for it.
     pub(super) fn render(&self, style: &Style) -> String {
-        let roomy = self.layout(2, false);
-        let fits = |lines: &[String]| style.width.is_none_or(|width| widest(lines) + INDENT.len() <= width);
-        let lines = if fits(&roomy) { roomy } else { self.layout(1, true) };
+        let lines = self.fitted(style.width);
         let rule = "-".repeat(widest(&lines));
         let mut lines = lines.iter();
         let mut text = String::new();
@@ -63,16 +69,24 @@ impl Grid {
         text
     }
 
+    fn fitted(&self, width: Option<usize>) -> Vec<String> {
+        let fits = |lines: &Vec<String>| width.is_none_or(|width| widest(lines) + INDENT.len() <= width);
+        let compact = (0..=self.spare.len()).map(|dropped| self.layout(1, true, &self.spare[..dropped]));
+        let mut layouts = std::iter::once(self.layout(2, false, &[])).chain(compact);
+        layouts.find(fits).unwrap_or_else(|| self.layout(1, true, self.spare))
+    }
+
     /// One line for the header and one for each row of cells.
-    fn layout(&self, gap: usize, compact: bool) -> Vec<String> {
+    fn layout(&self, gap: usize, compact: bool, dropped: &[usize]) -> Vec<String> {
         let cells = self.rows.iter().filter_map(|row| match row {
             Row::Cells(_, cells) => Some(cells),
             Row::Rule => None,
         });
         let mut builder = Builder::default();
-        builder.push_record(&self.header);
+        let kept = |column: &usize| !dropped.contains(column);
+        builder.push_record((0..self.header.len()).filter(kept).map(|column| self.header[column].clone()));
         for row in cells {
-            builder.push_record(row.iter().enumerate().map(|(column, cell)| self.cell(column, cell, compact)));
+            builder.push_record((0..row.len()).filter(kept).map(|column| self.cell(column, &row[column], compact)));
         }
         let mut table = builder.build();
         table.with(Borders::empty()).with(Padding::new(0, gap, 0, 0)).with(Alignment::right());
@@ -123,6 +137,15 @@ mod tests {
     fn a_table_moves_together_when_it_is_too_wide() {
         let style = Style { color: false, width: Some(20) };
         assert_eq!(sample().render(&style).lines().nth(1), Some("  close      1.23us"));
+    }
+
+    #[test]
+    fn a_table_that_is_still_too_wide_does_without_its_spare_columns() {
+        let mut grid = Grid::new(&[0], &["call", "p50", "p90", "max"]).sparing(&[2]);
+        grid.row(Tone::Plain, vec!["close".into(), "1.23 us".into(), "2.34 us".into(), "3.45 us".into()]);
+        let at = |width| grid.render(&Style { color: false, width: Some(width) });
+        assert!(at(32).contains("2.34us"));
+        assert_eq!(at(24), "  call     p50    max\n  close 1.23us 3.45us\n");
     }
 
     #[test]
