@@ -40,7 +40,8 @@ impl Events {
     pub(crate) fn listen() -> Result<Self> {
         let (sender, receiver) = mpsc::channel();
         // Under nohup and in scripts' background jobs some of these are ignored, and stay so.
-        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+        let ignored = Process::myself().and_then(|process| process.status()).map_or(0, |status| status.sigign);
+        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
         let mut signals = Signals::new(wanted).context("failed to install signal handlers")?;
         let to_queue = sender.clone();
         thread::spawn(move || {
@@ -68,10 +69,4 @@ impl Events {
         });
         Ok(())
     }
-}
-
-/// Whether a signal was ignored when we were started.
-fn is_ignored(signal: i32) -> bool {
-    let status = Process::myself().and_then(|process| process.status());
-    status.is_ok_and(|status| status.sigign >> (signal - 1) & 1 == 1)
 }

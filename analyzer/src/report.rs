@@ -2,7 +2,7 @@
 
 use std::io;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use reports::{
     report::{self, Options},
     terminal,
@@ -21,7 +21,7 @@ pub(crate) fn run(args: ReportArgs) -> Result<u8> {
     let whole = outcome.failed.is_empty();
     if let Some(caller) = Caller::behind_sudo() {
         for file in &outcome.written {
-            caller.own(file).with_context(|| format!("failed to give `{}` to the user behind sudo", file.display()))?;
+            caller.own(file)?;
         }
     }
     for failure in outcome.failed {

@@ -4,6 +4,9 @@
 #![no_std]
 #![expect(clippy::inline_always, reason = "in an eBPF program a call costs more than the few instructions inside")]
 
+/// Value of a member's offset when this kernel has no such member: code behind a test for it is pruned.
+pub const ABSENT: u32 = u32::MAX;
+
 pub mod bucket;
 #[cfg(target_arch = "bpf")]
 pub mod kernel;

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, BufReader, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -105,11 +105,16 @@ pub fn read(path: &Path) -> Result<Recording, StoreError> {
         return Err(StoreError::NotAFile { path: path.to_owned() });
     }
     let text = fs::read(path).map_err(io_error("read", path))?;
-    let header: Header = serde_json::from_slice(&text).map_err(damaged)?;
-    if header.schema > SCHEMA {
-        return Err(StoreError::Newer { path: path.to_owned(), found: header.schema });
+    let recording: Result<Recording, _> = serde_json::from_slice(&text);
+    // Only where it cannot be read as ours is the text gone through once more, for its number.
+    let found = match &recording {
+        Ok(recording) => recording.schema,
+        Err(_) => serde_json::from_slice(&text).map_or(0, |header: Header| header.schema),
+    };
+    if found > SCHEMA {
+        return Err(StoreError::Newer { path: path.to_owned(), found });
     }
-    serde_json::from_reader(BufReader::new(text.as_slice())).map_err(damaged)
+    recording.map_err(damaged)
 }
 
 /// Finds recordings, half-written ones included, in `path` and below it, sorted by name. A file is taken as named.

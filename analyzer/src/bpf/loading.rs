@@ -5,15 +5,13 @@ use aya::{
     Btf as AyaBtf, Ebpf, EbpfError,
     programs::{BtfTracePoint, Iter, Program, ProgramError},
 };
+use probes::ABSENT;
 use reports::recording::Probe;
 
 use crate::{
     advice::{Advise as _, advised},
     kernel::btf::Btf,
 };
-
-/// Value of an offset that this kernel does not have; see `probes::kernel::member::ABSENT`.
-pub(crate) const ABSENT: u32 = u32::MAX;
 
 /// The kernel's types, in our form and in aya's.
 pub(crate) struct KernelTypes {

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use aya::{Ebpf, EbpfLoader, maps::PerCpuArray};
 use aya_log::EbpfLogger;
 use probes::{
+    ABSENT,
     bucket::BUCKETS,
     prebuilt,
     syscalls::{
@@ -20,12 +21,11 @@ use reports::{
     histogram::{Histogram, KERNEL},
     recording::{Loss, Probe, Syscall},
 };
-
 use syscalls::Sysno;
 
 use super::{
     Value,
-    loading::{self, ABSENT, KernelTypes},
+    loading::{self, KernelTypes},
     sum, task_storage,
 };
 use crate::kernel::syscall_names::{Selection, name_of};
@@ -67,11 +67,7 @@ impl SyscallProbes {
         let (pid, tgid) = (types.offset("task_struct.pid")?, types.offset("task_struct.tgid")?);
         let group_leader = types.offset("task_struct.group_leader")?;
         // TS_COMPAT is x86's way; elsewhere 32-bit calls do not share the 64-bit table's tracepoint numbers either.
-        let status = if cfg!(target_arch = "x86_64") {
-            types.offset_if_any("task_struct.thread_info.status")
-        } else {
-            types.offset_if_any("")
-        };
+        let status = x86_offset(types, "task_struct.thread_info.status");
         let (on_cpu, regs_nr) = call_in_progress_offsets(types);
         let mut loader = EbpfLoader::new();
         loader
@@ -236,8 +232,13 @@ impl SyscallProbes {
 /// Where to find the call that a thread is inside: `on_cpu` of the task, and its number among the saved registers.
 fn call_in_progress_offsets(types: &KernelTypes) -> (u32, u32) {
     let on_cpu = types.offset_if_any("task_struct.on_cpu");
-    let can_tell = cfg!(target_arch = "x86_64") && on_cpu != ABSENT && types.own.has_function("bpf_task_pt_regs");
-    (on_cpu, if can_tell { types.offset_if_any("pt_regs.orig_ax") } else { ABSENT })
+    let can_tell = on_cpu != ABSENT && types.own.has_function("bpf_task_pt_regs");
+    (on_cpu, if can_tell { x86_offset(types, "pt_regs.orig_ax") } else { ABSENT })
+}
+
+/// Offset of a member that means what we take it for on x86 only.
+fn x86_offset(types: &KernelTypes, path: &str) -> u32 {
+    if cfg!(target_arch = "x86_64") { types.offset_if_any(path) } else { ABSENT }
 }
 
 /// Adds up one call's rows of all CPUs; `None` when it was not seen.

@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use uzers::os::unix::UserExt as _;
 
 use crate::advice::Advise as _;
@@ -69,7 +69,8 @@ impl Caller {
     ///
     /// # Errors
     /// When the file system refuses.
-    pub(crate) fn own(self, path: &Path) -> std::io::Result<()> {
+    pub(crate) fn own(self, path: &Path) -> Result<()> {
         chown(path, Some(self.uid), Some(self.gid))
+            .with_context(|| format!("failed to give `{}` to the user behind sudo", path.display()))
     }
 }

@@ -156,12 +156,12 @@ impl Launched {
         self.signal_all(Signal::TERM);
         let deadline = Instant::now() + patience;
         while !self.is_gone() && Instant::now() < deadline {
-            let _ = self.ended.recv_timeout(Duration::from_millis(10));
+            self.ends_within(Duration::from_millis(10));
             thread::sleep(Duration::from_millis(2));
         }
         if !self.is_gone() {
             self.signal_all(Signal::KILL);
-            let _ = self.ended.recv_timeout(Duration::from_secs(1));
+            self.ends_within(Duration::from_secs(1));
         }
     }
 
@@ -172,9 +172,13 @@ impl Launched {
         }
     }
 
+    /// Whether the program itself, not its group, ends within this time or has ended.
+    pub(crate) fn ends_within(&self, time: Duration) -> bool {
+        matches!(self.ended.recv_timeout(time), Err(mpsc::RecvTimeoutError::Disconnected))
+    }
+
     fn is_gone(&self) -> bool {
-        let leader_gone = matches!(self.ended.try_recv(), Err(mpsc::TryRecvError::Disconnected));
-        leader_gone && (self.start == Start::Held || pid_of(self.pid).is_ok_and(is_empty_group))
+        self.ends_within(Duration::ZERO) && (self.start == Start::Held || pid_of(self.pid).is_ok_and(is_empty_group))
     }
 }
 

@@ -56,7 +56,7 @@ impl RunFolder {
     /// # Errors
     /// When the recording cannot be written here. It is then among the temporary files, if it fits there.
     pub(crate) fn write(&mut self, recording: &Recording) -> Result<PathBuf> {
-        let file = store::write(&self.path, recording).map_err(|error| match rescued(recording) {
+        let file = store::write(&self.path, recording).map_err(|error| match self.rescued(recording) {
             Some(file) => advised(error.into(), format!("the recording is in `{}` instead", file.display())),
             None => advised(error.into(), "free some space, or name another place with -o DIR"),
         })?;
@@ -66,8 +66,16 @@ impl RunFolder {
     }
 
     fn hand_over(&self, path: &Path) -> Result<()> {
-        let Some(caller) = self.caller else { return Ok(()) };
-        caller.own(path).with_context(|| format!("failed to give `{}` to the user behind sudo", path.display()))
+        self.caller.map_or(Ok(()), |caller| caller.own(path))
+    }
+
+    /// Keeps a measured run that its own place does not take.
+    fn rescued(&self, recording: &Recording) -> Option<PathBuf> {
+        let folder = tempfile::Builder::new().prefix("analyzer-").tempdir().ok()?;
+        let file = store::write(folder.path(), recording).ok()?;
+        self.hand_over(&file).and_then(|()| self.hand_over(folder.path())).ok()?;
+        let _ = folder.keep();
+        Some(file)
     }
 }
 
@@ -82,14 +90,6 @@ impl Drop for RunFolder {
             }
         }
     }
-}
-
-/// Keeps a measured run that its own place does not take.
-fn rescued(recording: &Recording) -> Option<PathBuf> {
-    let folder = tempfile::Builder::new().prefix("analyzer-").tempdir().ok()?;
-    let file = store::write(folder.path(), recording).ok()?;
-    let _ = folder.keep();
-    Some(file)
 }
 
 /// Two runs within a second get names of their own.

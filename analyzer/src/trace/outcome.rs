@@ -1,8 +1,6 @@
 //! How a run ended, and what that means for the recording and for our exit status.
 
-use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus, time::Duration};
-
-use crate::events::{Event, Events};
+use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus};
 
 /// A signal ended a run before anything was measured.
 #[derive(Debug, thiserror::Error)]
@@ -25,19 +23,12 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// The same, unless a workload that a signal ended had it from the terminal, as we did.
-    pub(crate) fn or_interrupted(self, events: &Events) -> Self {
-        let Self::Workload(status) = &self else { return self };
+    /// Whether a signal ended the workload that we may have been sent as well, as by a Ctrl-C at the terminal.
+    pub(crate) fn may_be_interrupt(&self) -> bool {
+        let Self::Workload(status) = self else { return false };
         // A shell in between turns the signal into an exit status.
-        let signals = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-        let by_signal = |signal: &i32| status.signal() == Some(*signal) || status.code() == Some(128 + signal);
-        if !signals.iter().any(by_signal) {
-            return self;
-        }
-        match events.receiver.recv_timeout(Duration::from_millis(100)) {
-            Ok(Event::Interrupted(signal)) => Self::Signal(signal),
-            _ => self,
-        }
+        let by_signal = |signal: i32| status.signal() == Some(signal) || status.code() == Some(128 + signal);
+        [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().any(by_signal)
     }
 
     /// Our exit status. Without a workload, stopping is how a run is meant to end.
@@ -90,6 +81,14 @@ mod tests {
         assert_eq!(End::Workload(ExitStatus::from_raw(9)).status(true), 137);
         assert_eq!(End::NotExecuted(io::ErrorKind::NotFound.into()).status(true), 127);
         assert_eq!(End::NotExecuted(io::ErrorKind::PermissionDenied.into()).status(true), 126);
+    }
+
+    #[test]
+    fn only_a_workload_that_a_stopping_signal_ended_may_be_an_interrupt() {
+        let ended = |raw| End::Workload(ExitStatus::from_raw(raw)).may_be_interrupt();
+        assert!(ended(libc::SIGINT) && ended(130 << 8) && ended(libc::SIGTERM));
+        assert!(!ended(0) && !ended(1 << 8) && !ended(libc::SIGKILL));
+        assert!(!End::Time.may_be_interrupt());
     }
 
     #[test]

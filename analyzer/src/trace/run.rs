@@ -75,13 +75,13 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     let start = instruments.begin(target.as_ref(), workload.as_mut().map(|workload| &mut workload.process))?;
     let limits = Limits {
         duration: spec.duration,
-        followed: target.as_ref().map_or(0, |target| target.followed),
+        followed: target.as_ref().map_or(0, |target| target.followed().len()),
         has_workload: workload.is_some(),
     };
     let finish = instruments.until_end(&start, &events, limits)?;
     let tcp = Some(instruments.tcp_since(&start)?);
     if let Some(workload) = &mut workload {
-        end_workload(&mut workload.process, &finish.end, &events);
+        end_workload(&mut workload.process, &finish.end);
         let target = target.as_ref().map(|target| target.pids.as_slice()).unwrap_or_default();
         end_leftovers(&[target, &[workload.process.pid]].concat(), &finish.end);
     }

@@ -37,6 +37,8 @@ const LOG_EVERY: Duration = Duration::from_millis(100);
 const QUIET: Duration = Duration::from_millis(10);
 /// How long a server may take to become quiet after the workload's end.
 const QUIET_WITHIN: Duration = Duration::from_millis(500);
+/// Within this a Ctrl-C reaches us after it has ended the workload.
+const BOTH_REACHED: Duration = Duration::from_millis(100);
 /// How long a workload may take to end after a Ctrl-C that it got too.
 const OWN_WAY: Duration = Duration::from_millis(300);
 
@@ -158,7 +160,7 @@ impl Instruments {
                 Err(_) => {}
             }
         };
-        let end = end.or_interrupted(events);
+        let end = if end.may_be_interrupt() { watch.interrupted(events).unwrap_or(end) } else { end };
         if matches!(end, End::Workload(_)) {
             self.await_quiet()?;
         }
@@ -194,6 +196,16 @@ struct Watch {
 }
 
 impl Watch {
+    /// The signal that ended the workload, if it reaches us too.
+    fn interrupted(&mut self, events: &Events) -> Option<End> {
+        loop {
+            let end = self.end_by(events.receiver.recv_timeout(BOTH_REACHED).ok()?);
+            if matches!(end, Some(End::Signal(_))) {
+                return end;
+            }
+        }
+    }
+
     /// What an event means: the end of the run, or nothing yet.
     fn end_by(&mut self, event: Event) -> Option<End> {
         match event {
@@ -222,25 +234,13 @@ impl Watch {
 }
 
 /// Ends a workload that is still running: its own way first, since a Ctrl-C at the terminal reached it too.
-pub(crate) fn end_workload(workload: &mut Launched, end: &End, events: &Events) {
-    let ended = |within: Duration| {
-        let deadline = Instant::now() + within;
-        loop {
-            match events.receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::WorkloadEnded(_)) => return true,
-                Ok(_) => {}
-                Err(_) => return false,
-            }
-        }
-    };
-    if matches!(end, End::Workload(_) | End::NotExecuted(_)) {
-        return;
-    }
-    if matches!(end, End::Signal(_)) && ended(OWN_WAY) {
+pub(crate) fn end_workload(workload: &mut Launched, end: &End) {
+    let own_way = if matches!(end, End::Signal(_)) { OWN_WAY } else { Duration::ZERO };
+    if workload.ends_within(own_way) {
         return;
     }
     workload.signal(Signal::INT);
-    if !ended(Duration::from_secs(2)) {
+    if !workload.ends_within(Duration::from_secs(2)) {
         workload.stop(Duration::from_secs(1));
     }
 }

@@ -43,8 +43,6 @@ pub(crate) struct Target {
     pub(crate) argv: Vec<String>,
     pub(crate) pids: Vec<u32>,
     pub(crate) listeners: Vec<SocketAddr>,
-    /// How many of `pids` report their end as [`Event::AttachedEnded`].
-    pub(crate) followed: usize,
     /// Only of a target that we started.
     started: Option<Started>,
 }
@@ -112,7 +110,6 @@ impl Target {
             argv: argv.to_vec(),
             pids: vec![launched.pid],
             listeners: Vec::new(),
-            followed: 0,
             started: Some(Started { launched, output, in_background: false, stopped: false }),
         };
         target.await_listening(&lookout, timeout, events)?;
@@ -124,21 +121,15 @@ impl Target {
     /// # Errors
     /// When one of them does not exist.
     pub(crate) fn attach(pids: &[u32], events: &Events, netns: &Netns) -> Result<Self> {
-        for &pid in pids {
-            events
-                .follow(pid)
-                .with_context(|| format!("failed to find process {pid}"))
-                .hint("`ps -e` lists the processes; a thread's id is not enough")?;
-        }
         let first = pids.first().copied().unwrap_or_default();
         let mut target = Self {
             label: command_of(first).unwrap_or_else(|| format!("pid{first}")),
             argv: argv_of(first),
             pids: pids.to_vec(),
             listeners: Vec::new(),
-            followed: pids.len(),
             started: None,
         };
+        target.follow(events)?;
         let family = target.family();
         target.listeners = netns.within(|| Lookout::begin()?.all_of(&family))?;
         Ok(target)
@@ -213,13 +204,17 @@ impl Target {
         }
     }
 
-    /// A target in the background is not our child by birth: its end has to be asked for.
-    fn follow(&mut self, events: &Events) -> Result<()> {
-        if self.started.as_ref().is_some_and(|started| started.in_background) {
-            for &pid in &self.pids {
-                events.follow(pid).with_context(|| format!("failed to follow process {pid}"))?;
-            }
-            self.followed = self.pids.len();
+    /// Processes that are not our children by birth: each reports its end as [`Event::AttachedEnded`].
+    pub(crate) fn followed(&self) -> &[u32] {
+        if self.started.as_ref().is_none_or(|started| started.in_background) { &self.pids } else { &[] }
+    }
+
+    fn follow(&self, events: &Events) -> Result<()> {
+        for &pid in self.followed() {
+            events
+                .follow(pid)
+                .with_context(|| format!("failed to find process {pid}"))
+                .hint("`ps -e` lists the processes; a thread's id is not enough")?;
         }
         Ok(())
     }

@@ -8,17 +8,16 @@ mod show;
 use std::{
     collections::BTreeSet,
     io,
-    path::Path,
     sync::mpsc::RecvTimeoutError,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result};
-use reports::counters::KernelCounters;
+use anyhow::Result;
 
 use crate::{
     cli::WatchArgs,
     events::{Event, Events},
+    kernel::netns::Netns,
     say::say,
     sockets::{listeners::ListenerQuery, owners::owners_of},
 };
@@ -37,7 +36,8 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
     let events = Events::listen()?;
     let query = ListenerQuery::open()?;
-    let mut history = History::begin(query.listeners()?, counters()?, Instant::now());
+    let netns = Netns::of(None)?;
+    let mut history = History::begin(query.listeners()?, netns.counters()?, Instant::now());
     let mut screen = Screen::new(io::stdout());
     let pause = (args.interval / LOOKS_PER_INTERVAL).max(SHORTEST_PAUSE).min(args.interval);
     if !rustix::process::geteuid().is_root() {
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
         // After a pause (SIGSTOP, a laptop asleep) rows go on from now instead of catching up.
         next_row = (next_row + args.interval).max(Instant::now());
         name_owners(&mut history);
-        screen.show(&history.round(counters()?, Instant::now()))?;
+        screen.show(&history.round(netns.counters()?, Instant::now()))?;
         rounds += 1;
         if args.count.is_some_and(|count| rounds >= count) {
             break;
@@ -66,10 +66,6 @@ pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
     }
     screen.finish()?;
     Ok(0)
-}
-
-fn counters() -> Result<KernelCounters> {
-    KernelCounters::read(Path::new("/proc/self/net")).context("failed to read the counters in `/proc/self/net`")
 }
 
 /// Looks owners up once per socket: it means walking through every process.

@@ -1,7 +1,11 @@
 //! Bad input: said in one line with its remedy, before anything is started where possible, and nothing is left.
 
 use std::{
-    fs, net::TcpListener, os::unix::fs::PermissionsExt as _, os::unix::process::CommandExt as _, process::Command,
+    fs,
+    net::TcpListener,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    os::unix::process::CommandExt as _,
+    process::Command,
 };
 
 use crate::support::{ANALYZER, Run, fixture, needs_root, trace};
@@ -151,6 +155,8 @@ fn a_disk_that_fills_during_the_run_costs_neither_the_figures_nor_the_recording(
         .args(["--mount", "--", "sh", "-c", script, "sh"])
         .args([full.as_os_str(), ANALYZER.as_ref()])
         .env("TMPDIR", place.path())
+        .env("SUDO_UID", "65534")
+        .env("SUDO_GID", "65534")
         .output()
         .unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -159,6 +165,8 @@ fn a_disk_that_fills_during_the_run_costs_neither_the_figures_nor_the_recording(
     let rescued = stderr.split("the recording is in `").nth(1).and_then(|rest| rest.split('`').next());
     let rescued = rescued.unwrap_or_else(|| panic!("not said:\n{stderr}"));
     assert!(reports::store::read(rescued.as_ref()).unwrap().complete);
+    let folder = std::path::Path::new(rescued).parent().unwrap();
+    assert_eq!(fs::metadata(folder).unwrap().uid(), 65534, "the user behind sudo cannot get at it");
 }
 
 #[test]

@@ -32,9 +32,10 @@ use aya_ebpf::{
 };
 use aya_log_ebpf::debug;
 use probes::{
-    bucket,
+    ABSENT, bucket,
     kernel::{
-        member::{self, ABSENT, Offset, current_task},
+        counting::add_one,
+        member::{self, Offset, current_task},
         task_storage::TaskStorage,
     },
     syscalls::{
@@ -93,10 +94,7 @@ const CLONE_THREAD: u64 = 0x1_0000;
 
 #[inline(always)]
 fn count(group: u32, counter: Counter) {
-    if let Some(slot) = COUNTS.get_ptr_mut(counter_index(group, counter)) {
-        // SAFETY: per-CPU memory, and preemption is off.
-        unsafe { *slot += 1 }
-    }
+    add_one(&COUNTS, counter_index(group, counter));
 }
 
 #[inline(always)]

@@ -20,7 +20,11 @@ use aya_ebpf::{
     programs::BtfTracePointContext,
 };
 use probes::{
-    kernel::member::{self, ABSENT, Offset},
+    ABSENT,
+    kernel::{
+        counting::add_one,
+        member::{self, Offset},
+    },
     tcp::{RETRANSMITS, Retransmit, STATES, SYN_SENT, transition_index},
 };
 
@@ -50,14 +54,6 @@ static NET_INUM: Offset = Offset::new(ABSENT);
 const IPPROTO_TCP: u16 = 6;
 
 #[inline(always)]
-fn count(array: &PerCpuArray<u64>, index: u32) {
-    if let Some(slot) = array.get_ptr_mut(index) {
-        // SAFETY: per-CPU memory, and preemption is off.
-        unsafe { *slot += 1 }
-    }
-}
-
-#[inline(always)]
 fn is_in_namespace(sock: *const c_void) -> bool {
     // SAFETY: BTF pointers, the offsets are from the kernel's BTF.
     unsafe {
@@ -72,7 +68,7 @@ fn inet_sock_set_state(ctx: BtfTracePointContext) -> i32 {
     // MPTCP and other protocols' sockets come this way too.
     // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
     if unsafe { member::read::<u16>(sock, &SOCK_PROTOCOL) } == IPPROTO_TCP && is_in_namespace(sock) {
-        count(&TRANSITIONS, transition_index(ctx.arg(1), ctx.arg(2)));
+        add_one(&TRANSITIONS, transition_index(ctx.arg(1), ctx.arg(2)));
     }
     0
 }
@@ -84,7 +80,7 @@ fn tcp_retransmit_skb(ctx: BtfTracePointContext) -> i32 {
         // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
         let state: u8 = unsafe { member::read(sock, &SOCK_STATE) };
         let kind = if state == SYN_SENT { Retransmit::Syn } else { Retransmit::Data };
-        count(&RETRANSMITTED, kind as u32);
+        add_one(&RETRANSMITTED, kind as u32);
     }
     0
 }
@@ -92,7 +88,7 @@ fn tcp_retransmit_skb(ctx: BtfTracePointContext) -> i32 {
 #[btf_tracepoint(function = "tcp_retransmit_synack")]
 fn tcp_retransmit_synack(ctx: BtfTracePointContext) -> i32 {
     if is_in_namespace(ctx.arg(0)) {
-        count(&RETRANSMITTED, Retransmit::SynAck as u32);
+        add_one(&RETRANSMITTED, Retransmit::SynAck as u32);
     }
     0
 }

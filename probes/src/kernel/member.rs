@@ -1,16 +1,9 @@
 //! Reading members of kernel structures at offsets that user space took from the kernel's BTF.
 
-use aya_ebpf::{
-    Global,
-    cty::c_void,
-    helpers::generated::{bpf_get_current_task_btf, bpf_probe_read_kernel},
-};
+use aya_ebpf::{Global, cty::c_void, helpers::generated::bpf_get_current_task_btf};
 
 /// Byte offset of a member. User space sets it before the load; the verifier then sees a constant.
 pub type Offset = Global<u32>;
-
-/// The member is not in this kernel: code behind a test for it is pruned.
-pub const ABSENT: u32 = u32::MAX;
 
 /// Reads a scalar or pointer member through a pointer whose type the verifier knows. A plain load, about 1 ns.
 ///
@@ -21,24 +14,6 @@ pub const ABSENT: u32 = u32::MAX;
 pub unsafe fn read<T: Copy>(base: *const c_void, offset: &Offset) -> T {
     // SAFETY: the verifier checks the pointer and the constant offset.
     unsafe { core::ptr::read_volatile(base.cast::<u8>().add(offset.load() as usize).cast::<T>()) }
-}
-
-/// Reads a member of any kernel address, by helper; the default value where the address is bad. 7 ns.
-///
-/// # Safety
-/// `T` must be a plain number.
-#[inline(always)]
-pub unsafe fn probe_read<T: Copy + Default>(base: *const c_void, offset: &Offset) -> T {
-    let mut value = T::default();
-    // SAFETY: the helper writes `size_of::<T>()` bytes into `value`, or zeroes them.
-    unsafe {
-        bpf_probe_read_kernel(
-            core::ptr::from_mut(&mut value).cast(),
-            size_of::<T>() as u32,
-            base.cast::<u8>().add(offset.load() as usize).cast(),
-        );
-    }
-    value
 }
 
 /// The thread that runs now, as a pointer that storage and member reads accept.

@@ -1,5 +1,6 @@
 //! What the eBPF programs are made with, apart from aya: kernel side only.
 
+pub mod counting;
 pub mod member;
 pub mod task_storage;
 

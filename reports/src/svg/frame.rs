@@ -7,11 +7,7 @@ use super::{
     canvas::{self, Canvas, Look},
     palette,
 };
-use crate::{
-    printable::{clipped, printable},
-    recording::Recording,
-    units,
-};
+use crate::{printable::clipped, recording::Recording, units};
 
 pub(super) const MARGIN: f64 = 20.0;
 /// Where data may begin.
@@ -72,7 +68,7 @@ pub(super) fn clock(recording: &Recording) -> String {
 
 /// A group's name and its program's.
 pub(super) fn whose(name: &str, label: &str) -> String {
-    format!("{} ({})", printable(&clipped(name, 30)), clipped(label, 40))
+    format!("{} ({})", clipped(name, 30), clipped(label, 40))
 }
 
 /// A round number under an axis, in the middle of its position.
