@@ -22,8 +22,8 @@ impl<'a> ByTime<'a> {
     /// Sorts the calls of `group`.
     #[must_use]
     pub fn of(group: &'a Group) -> Self {
-        let mut seen: Vec<&Syscall> = group.syscalls.iter().filter(|row| row.calls() > 0).collect();
-        seen.sort_by(|a, b| b.latency.sum().cmp(&a.latency.sum()).then_with(|| a.name.cmp(&b.name)));
+        let mut seen: Vec<&Syscall> = group.syscalls.iter().filter(|row| row.calls > 0).collect();
+        seen.sort_by(|a, b| b.time_ns().cmp(&a.time_ns()).then_with(|| a.name.cmp(&b.name)));
         let (waiting, working) = seen.into_iter().partition(|row| row.waits_by_design());
         Self { working, waiting }
     }
@@ -31,13 +31,13 @@ impl<'a> ByTime<'a> {
     /// Wall time of all working calls, in ns.
     #[must_use]
     pub fn working_ns(&self) -> u64 {
-        self.working.iter().fold(0, |total, row| total.saturating_add(row.latency.sum()))
+        self.working.iter().fold(0, |total, row| total.saturating_add(row.time_ns()))
     }
 
     /// Number of all calls, waiting ones included.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        self.working.iter().chain(&self.waiting).fold(0, |total, row| total.saturating_add(row.calls()))
+        self.working.iter().chain(&self.waiting).fold(0, |total, row| total.saturating_add(row.calls))
     }
 }
 

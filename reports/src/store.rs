@@ -114,7 +114,9 @@ pub fn read(path: &Path) -> Result<Recording, StoreError> {
     if found > SCHEMA {
         return Err(StoreError::Newer { path: path.to_owned(), found });
     }
-    recording.map_err(damaged)
+    let mut recording = recording.map_err(damaged)?;
+    recording.upgrade();
+    Ok(recording)
 }
 
 /// Finds recordings, half-written ones included, in `path` and below it, sorted by name. A file is taken as named.

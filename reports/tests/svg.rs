@@ -120,7 +120,7 @@ fn a_chart_without_data_is_not_made() {
 #[test]
 fn a_curve_whose_values_are_in_no_bucket_is_not_made() {
     let mut recording = recordings::one_call();
-    recording.groups[0].syscalls[0].latency = Histogram::from_parts(KERNEL, 5, 500, 100, 100, vec![]);
+    recording.groups[0].syscalls[0].set_latency(Histogram::from_parts(KERNEL, 5, 500, 100, 100, vec![]));
     assert_eq!(svg::latency(&recording, RUN, &recording.groups[0]), None);
 }
 

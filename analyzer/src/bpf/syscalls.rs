@@ -198,7 +198,8 @@ impl SyscallProbes {
             exit_without_enter: self.counter(group, Counter::ExitWithoutEnter)?,
             number_out_of_range: self.counter(group, Counter::NumberOutOfRange)?,
             foreign_abi: self.counter(group, Counter::ForeignAbi)?,
-            histogram_full: syscalls.iter().map(|row| row.latency.missing()).sum(),
+            histogram_full: syscalls.iter().map(|row| row.latency.as_ref().map_or(0, Histogram::missing)).sum(),
+            ..Loss::default()
         };
         Ok(GroupCounts {
             syscalls,
@@ -257,15 +258,17 @@ fn merge<'a>(nr: u32, per_cpu: impl Iterator<Item = &'a SyscallStat> + Clone) ->
     }
     let min_ns = per_cpu.clone().map(|stat| !stat.min_complement_ns).min().unwrap_or(u64::MAX);
     let max_ns = per_cpu.clone().map(|stat| stat.max_ns).max().unwrap_or(0);
-    Some(Syscall {
+    let mut row = Syscall {
         name: name_of(nr),
         nr,
         errors: total(|stat| stat.errors),
         restarted: total(|stat| stat.restarted),
         unreturned,
         begun_before,
-        latency: Histogram::from_parts(KERNEL, calls, total(|stat| stat.total_ns), min_ns, max_ns, counts),
-    })
+        ..Syscall::default()
+    };
+    row.set_latency(Histogram::from_parts(KERNEL, calls, total(|stat| stat.total_ns), min_ns, max_ns, counts));
+    Some(row)
 }
 
 #[cfg(test)]
@@ -300,8 +303,9 @@ mod tests {
         let idle = SyscallStat { errors: 0, ..stat(&[]) };
         let rows = [stat(&[100, 300]), idle, stat(&[50])];
         let row = merge(0, rows.iter()).expect("seen");
-        assert_eq!((row.calls(), row.errors, row.latency.sum()), (3, 2, 450));
-        assert_eq!((row.latency.min(), row.latency.max(), row.latency.missing()), (Some(50), Some(300), 0));
+        assert_eq!((row.calls, row.errors, row.time_ns()), (3, 2, 450));
+        let latency = row.latency.expect("measured");
+        assert_eq!((latency.min(), latency.max(), latency.missing()), (Some(50), Some(300), 0));
     }
 
     #[test]

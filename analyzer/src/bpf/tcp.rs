@@ -105,6 +105,7 @@ impl TcpProbes {
             syn: of(Retransmit::Syn)?,
             syn_ack: of(Retransmit::SynAck)?,
             data: of(Retransmit::Data)?,
+            tail_loss_probes: None,
         }))
     }
 

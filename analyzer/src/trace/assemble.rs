@@ -75,6 +75,7 @@ impl Parts<'_> {
             tcp: self.tcp,
             bench: self.bench,
             selection: self.spec.selection.names().to_vec(),
+            ..Recording::default()
         }
     }
 
@@ -90,19 +91,13 @@ impl Parts<'_> {
 
 fn group(counts: GroupCounts, in_flight: Vec<InFlight>) -> Group {
     Group {
-        name: String::new(),
-        label: String::new(),
-        argv: Vec::new(),
-        pids: Vec::new(),
-        ended: None,
-        listeners: Vec::new(),
-        output: String::new(),
         processes: counts.processes,
         threads: counts.threads,
         syscalls: counts.syscalls,
         begun_before: counts.begun_before,
         in_flight,
         loss: counts.loss,
+        ..Group::default()
     }
 }
 
@@ -112,6 +107,7 @@ fn in_flight(finish: &Finish, group: u32) -> Vec<InFlight> {
         .map(|call| InFlight {
             name: name_of(call.nr),
             tid: call.tid,
+            pid: call.tgid,
             age_ns: finish.stopped_ns.saturating_sub(if call.entered_ns == 0 {
                 finish.started_ns
             } else {

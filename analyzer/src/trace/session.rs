@@ -137,6 +137,7 @@ impl Instruments {
             time_wait: (start.counters.time_wait, after.time_wait),
             transitions: self.tcp.transitions()?,
             retransmits: self.tcp.retransmits()?,
+            ..Tcp::default()
         })
     }
 

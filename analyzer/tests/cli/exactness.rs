@@ -20,7 +20,7 @@ fn a_single_thread_is_counted_exactly() {
     let client = lossless_client(&recording);
     assert_eq!(calls(client, "getsid"), 100_000);
     let getsid = client.syscall("getsid").unwrap();
-    assert_eq!((getsid.errors, getsid.latency.missing()), (0, 0));
+    assert_eq!((getsid.errors, getsid.latency.as_ref().expect("measured").missing()), (0, 0));
     assert_eq!(calls(client, "execve"), 1);
     assert_eq!(client.syscall("exit_group").unwrap().unreturned, 1);
 }
@@ -31,7 +31,7 @@ fn failed_calls_are_counted_as_calls_and_as_errors() {
     let recording = traced(&["errors", "5000"]);
     let close = lossless_client(&recording).syscall("close").unwrap();
     assert_eq!(close.errors, 5000);
-    assert!(close.calls() >= 5000);
+    assert!(close.calls >= 5000);
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn counts_agree_with_strace_call_by_call() {
     for args in [&["forks", "5", "200"][..], &["exec", "300"], &["errors", "400"]] {
         let recording = traced(args);
         let client = lossless_client(&recording);
-        let returned = client.syscalls.iter().filter(|row| row.calls() > 0);
-        let mut ours: BTreeMap<String, u64> = returned.map(|row| (row.name.clone(), row.calls())).collect();
+        let returned = client.syscalls.iter().filter(|row| row.calls > 0);
+        let mut ours: BTreeMap<String, u64> = returned.map(|row| (row.name.clone(), row.calls)).collect();
         let mut theirs = strace_counts(args);
         // ptrace itself interrupts a parent that waits, so that it waits once more: not a call of the program.
         let (waited, waited_traced) = (ours.remove("wait4"), theirs.remove("wait4"));

@@ -103,7 +103,7 @@ impl Run {
 
 /// Calls that returned, of one system call in one group.
 pub(crate) fn calls(group: &Group, name: &str) -> u64 {
-    group.syscall(name).map_or(0, reports::recording::Syscall::calls)
+    group.syscall(name).map_or(0, |row| row.calls)
 }
 
 /// The group `client`, which must have lost nothing.

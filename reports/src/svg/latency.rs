@@ -30,17 +30,17 @@ const GUIDES: [(f64, &str); 3] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99")];
 #[must_use]
 pub fn latency(recording: &Recording, run: &str, group: &Group) -> Option<String> {
     let calls = ByTime::of(group);
-    let drawable: Vec<&Syscall> =
-        calls.working.iter().copied().filter(|row| row.latency.buckets().count() > 0).collect();
+    let drawable: Vec<&Syscall> = calls.working.iter().copied().filter(|row| distribution(row).is_some()).collect();
     let shown = &drawable[..drawable.len().min(palette::CURVES.len())];
-    let low = shown.iter().filter_map(|row| row.latency.min()).min()?;
-    let high = shown.iter().filter_map(|row| row.latency.max()).max()?;
+    let curves = || shown.iter().filter_map(|row| distribution(row));
+    let low = curves().filter_map(Histogram::min).min()?;
+    let high = curves().filter_map(Histogram::max).max()?;
     let axis = LogAxis::new(low, high, (LEFT, RIGHT));
     let words = words(recording, run, group, shown, drawable.len());
     Some(frame::framed(WIDTH, BOTTOM + 42.0, &words, |canvas| {
         grid(canvas, &axis);
-        for (number, row) in shown.iter().enumerate().rev() {
-            curve(canvas, &axis, &row.latency, number);
+        for (number, histogram) in curves().enumerate().collect::<Vec<_>>().into_iter().rev() {
+            curve(canvas, &axis, histogram, number);
         }
         for (number, row) in shown.iter().enumerate() {
             legend(canvas, row, number);
@@ -48,15 +48,21 @@ pub fn latency(recording: &Recording, run: &str, group: &Group) -> Option<String
     }))
 }
 
+/// A histogram with something in its buckets.
+fn distribution(row: &Syscall) -> Option<&Histogram> {
+    row.latency.as_ref().filter(|latency| latency.buckets().next().is_some())
+}
+
 fn words(recording: &Recording, run: &str, group: &Group, shown: &[&Syscall], of: usize) -> Words {
-    let calls = shown.iter().fold(0u64, |sum, row| sum.saturating_add(row.calls()));
-    let missing = shown.iter().fold(0u64, |sum, row| sum.saturating_add(row.latency.missing()));
+    let calls = shown.iter().fold(0u64, |sum, row| sum.saturating_add(row.calls));
+    let missing =
+        shown.iter().fold(0u64, |sum, row| sum.saturating_add(row.latency.as_ref().map_or(0, Histogram::missing)));
     let which = if of > shown.len() {
         format!("the {} busiest of {of} working system calls", shown.len())
     } else {
         format!("{}{}", if of > 1 { "all " } else { "" }, units::counted(of as u64, "working system call"))
     };
-    let error = shown.iter().map(|row| row.latency.relative_error()).fold(0.0, f64::max);
+    let error = shown.iter().filter_map(|row| distribution(row)).map(Histogram::relative_error).fold(0.0, f64::max);
     let lost = if missing > 0 { format!(", {} in no bucket", units::count(missing)) } else { String::new() };
     Words {
         title: format!("How long the system calls of the {} took", frame::whose(&group.name, &group.label)),
@@ -136,9 +142,9 @@ fn legend(canvas: &Canvas, row: &Syscall, number: usize) {
     let name = Look::new(frame::NAME, palette::TEXT).bold();
     // Bold letters are wider than the estimate.
     canvas.text((x, y), &clipped(&row.name, name.columns_in((WIDTH - MARGIN - x) * 0.9)), name);
-    let quantile = |q| row.latency.quantile(q).map_or("-".to_owned(), units::duration);
+    let quantile = |q| row.quantile(q).map_or("-".to_owned(), units::duration);
     // The count comes last: it is what may be cut off when it has many digits.
     let figures = Look::new(frame::TICK, palette::QUIET);
-    let text = format!("p50 {}, p99 {}, {}", quantile(0.5), quantile(0.99), units::counted(row.calls(), "call"));
+    let text = format!("p50 {}, p99 {}, {}", quantile(0.5), quantile(0.99), units::counted(row.calls, "call"));
     canvas.text((x, y + 16.0), &clipped(&text, figures.columns_in(WIDTH - 6.0 - x)), figures);
 }

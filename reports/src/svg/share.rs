@@ -55,20 +55,16 @@ pub fn share(recording: &Recording, run: &str, group: &Group) -> Option<String> 
 
 /// In order, the smallest ones together; nothing that took no time.
 fn bars(rows: &[&Syscall], shown: usize) -> Vec<Bar> {
-    let rows: Vec<_> = rows.iter().filter(|row| row.latency.sum() > 0).collect();
+    let rows: Vec<_> = rows.iter().filter(|row| row.time_ns() > 0).collect();
     let single = if rows.len() > shown { shown - 1 } else { rows.len() };
-    let bar = |row: &&&Syscall| Bar {
-        name: row.name.clone(),
-        total_ns: row.latency.sum(),
-        calls: row.calls(),
-        together: false,
-    };
+    let bar =
+        |row: &&&Syscall| Bar { name: row.name.clone(), total_ns: row.time_ns(), calls: row.calls, together: false };
     let mut bars: Vec<Bar> = rows[..single].iter().map(bar).collect();
     let others = &rows[single..];
     if !others.is_empty() {
         let sum = |figure: fn(&Syscall) -> u64| others.iter().fold(0u64, |sum, row| sum.saturating_add(figure(row)));
         let name = format!("{} others", others.len());
-        bars.push(Bar { name, total_ns: sum(|row| row.latency.sum()), calls: sum(Syscall::calls), together: true });
+        bars.push(Bar { name, total_ns: sum(Syscall::time_ns), calls: sum(|row| row.calls), together: true });
     }
     bars
 }

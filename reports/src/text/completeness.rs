@@ -55,7 +55,7 @@ fn error_bound(recording: &Recording) -> String {
         units::percent(if errors > 0.0 { errors } else { Histogram::new(usual).relative_error() })
     };
     let calls = recording.groups.iter().flat_map(|group| &group.syscalls);
-    let syscalls = worst(&mut calls.map(|call| &call.latency), histogram::KERNEL);
+    let syscalls = worst(&mut calls.filter_map(|call| call.latency.as_ref()), histogram::KERNEL);
     let load =
         worst(&mut recording.bench.iter().flat_map(|result| [&result.connect, &result.request]), histogram::FINE);
     let bench = if recording.bench.is_empty() { String::new() } else { format!(" (bench: {load})") };

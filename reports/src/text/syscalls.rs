@@ -39,7 +39,7 @@ fn table(calls: &ByTime) -> Grid {
     let mut grid = Grid::new(&[0], &COLUMNS).sparing(&[P90, MEAN]);
     let working_ns = calls.working_ns();
     for row in &calls.working {
-        let share = row.latency.sum() as f64 / (working_ns as f64).max(1.0);
+        let share = row.time_ns() as f64 / (working_ns as f64).max(1.0);
         grid.row(Tone::Plain, cells(row, "", &units::percent(share)));
     }
     if !calls.working.is_empty() {
@@ -55,19 +55,18 @@ fn table(calls: &ByTime) -> Grid {
 }
 
 fn cells(row: &Syscall, mark: &str, share: &str) -> Vec<String> {
-    let latency = &row.latency;
-    let quantile = |q| latency.quantile(q).map_or("-".to_owned(), units::duration);
+    let duration = |ns: Option<u64>| ns.map_or("-".to_owned(), units::duration);
     vec![
         format!("{}{mark}", clipped(&row.name, super::NAME_COLUMNS)),
-        units::count(row.calls()),
+        units::count(row.calls),
         units::count(row.errors),
-        units::duration(latency.sum()),
+        duration(row.total_ns),
         share.to_owned(),
-        latency.mean().map_or("-".to_owned(), units::duration_f64),
-        quantile(0.5),
-        quantile(0.9),
-        quantile(0.99),
-        latency.max().map_or("-".to_owned(), units::duration),
+        row.mean_ns().map_or("-".to_owned(), units::duration_f64),
+        duration(row.quantile(0.5)),
+        duration(row.quantile(0.9)),
+        duration(row.quantile(0.99)),
+        duration(row.latency.as_ref().and_then(Histogram::max)),
     ]
 }
 
@@ -77,7 +76,7 @@ fn total_row(calls: &ByTime, working_ns: u64) -> Vec<String> {
     let share = if working_ns > 0 { units::percent(1.0) } else { String::new() };
     let mut row = vec![
         "total".into(),
-        units::count(sum(Syscall::calls)),
+        units::count(sum(|row| row.calls)),
         units::count(sum(|row| row.errors)),
         units::duration(working_ns),
         share,
@@ -96,8 +95,7 @@ fn footnotes(page: &mut Page, group: &Group, calls: &ByTime) {
         note("errors: returned error numbers, the EAGAIN and EINPROGRESS of non-blocking calls included".into());
     }
     let shown = || calls.working.iter().chain(&calls.waiting);
-    let too_few = |histogram: &Histogram| histogram.quantile(0.99).is_none();
-    if shown().any(|row| too_few(&row.latency)) {
+    if shown().any(|row| row.latency.is_some() && row.quantile(0.99).is_none()) {
         note("- too few calls for this percentile (p99 needs 100)".into());
     }
     for row in &group.syscalls {

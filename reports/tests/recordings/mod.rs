@@ -29,7 +29,15 @@ pub(crate) fn lognormal(sub_bits: u8, n: u32, median_ns: u32, spread: f64) -> Hi
 }
 
 pub(crate) fn syscall(name: &str, latency: Histogram) -> Syscall {
-    Syscall { name: name.into(), nr: 0, errors: 0, restarted: 0, unreturned: 0, begun_before: 0, latency }
+    let mut row = Syscall { name: name.into(), ..Syscall::default() };
+    row.set_latency(latency);
+    row
+}
+
+fn record(row: &mut Syscall, latency_ns: u64) {
+    let mut latency = row.latency.take().expect("measured");
+    latency.record(latency_ns);
+    row.set_latency(latency);
 }
 
 pub(crate) fn calls(name: &str, n: u32, median_ns: u32, spread: f64) -> Syscall {
@@ -42,15 +50,10 @@ pub(crate) fn group(name: &str, label: &str, syscalls: Vec<Syscall>) -> Group {
         label: label.into(),
         argv: vec![label.into()],
         pids: vec![123],
-        ended: None,
-        listeners: vec![],
-        output: String::new(),
         processes: 1,
         threads: 1,
         syscalls,
-        begun_before: 0,
-        in_flight: vec![],
-        loss: Loss::default(),
+        ..Group::default()
     }
 }
 
@@ -60,17 +63,12 @@ pub(crate) fn empty() -> Recording {
         schema: recording::SCHEMA,
         tool: "0.1.0".into(),
         complete: true,
-        incomplete_because: None,
         argv: ["analyzer", "trace", "-p", "123"].map(String::from).to_vec(),
         started: "2026-11-30T14:39:51Z".into(),
         duration_ns: 0,
         host: Host { kernel: "6.18.5".into(), arch: "x86_64".into(), cpus: 2, clock: "CLOCK_MONOTONIC".into() },
-        sysctls: BTreeMap::new(),
-        probes: vec![],
         groups: vec![group("server", "echo-epoll-lt", vec![])],
-        tcp: None,
-        bench: vec![],
-        selection: vec![],
+        ..Recording::default()
     }
 }
 
@@ -142,6 +140,7 @@ pub(crate) fn typical() -> Recording {
             transition("LISTEN", "CLOSE", 1),
         ]),
         retransmits: Some(Retransmits::default()),
+        ..Tcp::default()
     });
     recording.bench = vec![load(Mode::Short, 1_000, 45_600_000)];
     recording
@@ -197,17 +196,18 @@ pub(crate) fn huge() -> Recording {
     let mut recording = typical();
     let count = 1_000_000_000;
     for row in &mut recording.groups[0].syscalls {
-        let buckets: Vec<(u64, u64, u64)> = row.latency.buckets().collect();
+        let latency = row.latency.as_ref().expect("measured");
+        let buckets: Vec<(u64, u64, u64)> = latency.buckets().collect();
         let mut counts = vec![0; 700];
         for (low, _, n) in buckets {
             counts[probes::bucket::index_ns(low) as usize] = n * count;
         }
-        let (min, max) = (row.latency.min().unwrap_or(0), row.latency.max().unwrap_or(0));
-        let (n, sum) = (row.latency.count() * count, row.latency.sum().saturating_mul(count));
-        row.latency = Histogram::from_parts(KERNEL, n, sum, if n == 0 { u64::MAX } else { min }, max, counts);
+        let (min, max) = (latency.min().unwrap_or(0), latency.max().unwrap_or(0));
+        let (n, sum) = (latency.count() * count, latency.sum().saturating_mul(count));
+        row.set_latency(Histogram::from_parts(KERNEL, n, sum, if n == 0 { u64::MAX } else { min }, max, counts));
     }
     let mut futex = calls("futex", 200, 4_000_000_000, 0.4);
-    futex.latency.record(u64::MAX);
+    record(&mut futex, u64::MAX);
     recording.groups[0].syscalls.push(futex);
     recording.duration_ns = u64::MAX;
     recording.groups[0].loss.foreign_abi = u64::MAX;
@@ -225,6 +225,7 @@ pub(crate) fn lossy() -> Recording {
         .map(|number| InFlight {
             name: "epoll_wait".into(),
             tid: 123 + number,
+            pid: 123,
             age_ns: 1_200_000_000 + u64::from(number),
             begun_before: number == 0,
         })
@@ -233,7 +234,7 @@ pub(crate) fn lossy() -> Recording {
     recording.probes.push(probe("kfree_skb", Some("the kernel has no member `rx_sk`")));
     // SYNs that were sent again: whole seconds.
     for (n, second) in [(271, 1), (12, 2), (3, 3)] {
-        (0..n).for_each(|more| recording.groups[1].syscalls[0].latency.record(second * 1_000_000_000 + more * 91_000));
+        (0..n).for_each(|more| record(&mut recording.groups[1].syscalls[0], second * 1_000_000_000 + more * 91_000));
     }
     let bench = &mut recording.bench[0];
     bench.failed = BTreeMap::from([("refused".into(), 10), ("timeout".into(), 1_271), ("closed".into(), 0)]);
@@ -248,7 +249,7 @@ pub(crate) fn lossy() -> Recording {
         ("Tcp.OutRsts".into(), 12),
     ]);
     tcp.time_wait.1 -= 6;
-    tcp.retransmits = Some(Retransmits { syn: 271, syn_ack: 4, data: 9 });
+    tcp.retransmits = Some(Retransmits { syn: 271, syn_ack: 4, data: 9, tail_loss_probes: None });
     recording
 }
 
@@ -283,7 +284,7 @@ pub(crate) fn hostile() -> Recording {
     group.ended = Some(evil.into());
     group.output = evil.into();
     group.syscalls[0].name = evil.into();
-    group.in_flight = vec![InFlight { name: evil.into(), tid: 1, age_ns: 5, begun_before: false }];
+    group.in_flight = vec![InFlight { name: evil.into(), tid: 1, pid: 1, age_ns: 5, begun_before: false }];
     recording.groups[1].name = "../../etc/<b>\x1b[0m".into();
     recording.bench[0].settings.address = evil.into();
     recording.bench[0].failed = BTreeMap::from([(evil.into(), 3)]);

@@ -1,0 +1,236 @@
+//! TCP in the network namespace of a run: the kernel's counters, and what the probes saw of each connection.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Histogram;
+
+/// TCP in one network namespace, from the kernel's own counters and from the TCP probes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tcp {
+    /// Inode of the network namespace.
+    pub netns: u64,
+    /// How far each counter of `/proc/net/snmp` (Tcp) and `/proc/net/netstat` (`TcpExt`) moved; absent means it did not.
+    pub counters: BTreeMap<String, i64>,
+    /// Sockets in `TIME_WAIT` before and after.
+    pub time_wait: (u64, u64),
+    /// State changes counted by `inet_sock_set_state`; `None` when that probe is off.
+    pub transitions: Option<Vec<Transition>>,
+    /// Retransmitted segments counted by the probes; `None` when they are off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<Retransmits>,
+    /// Connections that were followed one by one; `None` where that is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracked: Option<Tracked>,
+    /// Attempts to connect, by who, where to, and outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connects: Vec<Connects>,
+    /// Listening sockets of the namespace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listeners: Vec<ListenerQueue>,
+    /// Time that followed connections spent in each state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<StateTime>,
+    /// Who ended connections, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closes: Option<Closes>,
+    /// Whole lives of the followed connections that ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lifetimes: Vec<Lifetimes>,
+    /// Peers with whom most connections were made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<Peer>,
+    /// Local ports taken towards each destination, at the end of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortUse>,
+}
+
+/// How often sockets went from one state to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transition {
+    /// State before, in the kernel's spelling.
+    pub from: String,
+    /// State after.
+    pub to: String,
+    /// Times.
+    pub count: u64,
+}
+
+/// Retransmitted segments by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retransmits {
+    /// SYNs.
+    pub syn: u64,
+    /// SYN-ACKs.
+    pub syn_ack: u64,
+    /// Segments of established or closing connections.
+    pub data: u64,
+    /// Of `data`, tail-loss probes (TcpExt.TCPLossProbes), where the kernel tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail_loss_probes: Option<u64>,
+}
+
+/// How many connections were followed one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tracked {
+    /// Ends of connections followed from their first state.
+    pub from_birth: u64,
+    /// Ends that were there before the start; only what they did since is known.
+    pub before_start: u64,
+    /// Still open at the end.
+    pub open: u64,
+    /// Ends not followed because too many were: their counts are exact, their times missing.
+    pub let_go: u64,
+}
+
+/// How an attempt to connect came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The three-way handshake was done.
+    Established,
+    /// Answered by a reset.
+    Refused,
+    /// Broken by a reset or an ICMP error otherwise.
+    Reset,
+    /// The kernel gave up sending SYNs.
+    TimedOut,
+    /// Closed by its owner before an answer.
+    Cancelled,
+    /// No answer yet at the end of the run.
+    InProgress,
+}
+
+/// Attempts to connect with one outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connects {
+    /// `server`, `client`, or `other` for processes that were not traced.
+    pub group: String,
+    /// Address and port.
+    pub destination: String,
+    /// How they came out.
+    pub outcome: Outcome,
+    /// SYN_SENT to the outcome, in ns: the network's time. Its count is the number of attempts.
+    pub latency: Histogram,
+    /// SYNs that were sent again.
+    pub syn_retransmits: u64,
+    /// From established to the first byte received, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<Histogram>,
+}
+
+/// One listening socket over a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListenerQueue {
+    /// Address and port.
+    pub address: String,
+    /// Socket cookie, as `ss -e` shows it (`sk:`).
+    pub cookie: u64,
+    /// Process that holds it, as `PID/NAME`, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// It shares its address with others (`SO_REUSEPORT`).
+    #[serde(default)]
+    pub reuseport: bool,
+    /// Backlog in force: it holds one more than this.
+    pub limit: u32,
+    /// Most that were seen waiting (sampled).
+    pub queue_high: u32,
+    /// Attempts dropped during the run (`sk_drops`), retried SYNs counted again.
+    pub drops: u64,
+    /// Of `drops`, those at the final ACK of the handshake; `None` when the probe is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drops_at_final_ack: Option<u64>,
+    /// Connections that came into its queue.
+    pub established: u64,
+    /// SYN-ACKs that were sent again.
+    #[serde(default)]
+    pub syn_ack_retransmits: u64,
+    /// First SYN (of the socket's birth) to established, in ns.
+    pub handshake: Histogram,
+    /// Established to accept's return, in ns.
+    pub accept_wait: Histogram,
+    /// Accept's return to the first byte received, in ns.
+    pub first_byte: Histogram,
+}
+
+/// Time in one state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateTime {
+    /// State, in the kernel's spelling.
+    pub state: String,
+    /// `active` for the end that connected, `passive` for the end that accepted.
+    pub side: String,
+    /// Time in it, in ns, of connections that left it.
+    pub time: Histogram,
+}
+
+/// How followed connections ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closes {
+    /// The end that connected sent its FIN first.
+    pub active_first: u64,
+    /// The end that accepted sent its FIN first.
+    pub passive_first: u64,
+    /// Both at once (`CLOSING`).
+    pub simultaneous: u64,
+    /// Broken by a reset that came.
+    pub resets_received: u64,
+    /// Broken by a reset that was sent.
+    pub resets_sent: u64,
+    /// Of those sent, by a close with linger 0 or with unread data.
+    pub aborted_by_close: u64,
+}
+
+/// Whole lives of connections on one side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lifetimes {
+    /// `active` for ends that connected, `passive` for ends that accepted.
+    pub side: String,
+    /// Established to closed, in ns.
+    pub duration: Histogram,
+    /// Bytes received by each.
+    pub received_bytes: Histogram,
+    /// Bytes sent and acknowledged by each.
+    pub sent_bytes: Histogram,
+}
+
+/// One remote address as clients of it see it: the input for a keep-alive estimate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peer {
+    /// Address and port.
+    pub address: String,
+    /// Connections made to it.
+    pub connections: u64,
+    /// From the end of one connection to the start of the next one, in ns (0 when they overlap).
+    pub gap: Histogram,
+}
+
+/// Local ports towards one destination.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortUse {
+    /// Local address.
+    pub source: String,
+    /// Destination's address and port.
+    pub destination: String,
+    /// Ports taken, `TIME_WAIT` included.
+    pub in_use: u32,
+    /// Ports in `ip_local_port_range`.
+    pub available: u32,
+}
+
+impl Tcp {
+    /// How far a kernel counter moved, by a name such as `TcpExt.ListenOverflows`.
+    #[must_use]
+    pub fn counter(&self, name: &str) -> i64 {
+        self.counters.get(name).copied().unwrap_or(0)
+    }
+
+    /// Times that sockets went from one state to another.
+    #[must_use]
+    pub fn transition(&self, from: &str, to: &str) -> u64 {
+        let same = self.transitions.iter().flatten().filter(|change| change.from == from && change.to == to);
+        same.fold(0, |total, change| total.saturating_add(change.count))
+    }
+}
