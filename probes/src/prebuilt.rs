@@ -19,3 +19,6 @@ pub static TCP: &[u8] = object!("tcp.bpf.o");
 
 /// `src/bin/floor.rs`, built.
 pub static FLOOR: &[u8] = object!("floor.bpf.o");
+
+/// `src/bin/raw.rs`, built.
+pub static RAW: &[u8] = object!("raw.bpf.o");

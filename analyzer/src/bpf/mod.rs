@@ -1,5 +1,6 @@
 //! The eBPF programs in the kernel: loading, attaching, reading.
 
+pub(crate) mod cost;
 pub(crate) mod loading;
 pub(crate) mod syscalls;
 pub(crate) mod task_storage;

@@ -17,6 +17,7 @@ mod kind {
     pub(super) const CONST: u32 = 10;
     pub(super) const RESTRICT: u32 = 11;
     pub(super) const FUNC: u32 = 12;
+    pub(super) const FUNC_PROTO: u32 = 13;
     pub(super) const TYPE_TAG: u32 = 18;
 }
 
@@ -92,6 +93,18 @@ impl Btf {
     /// Whether the kernel has a tracepoint that tp_btf programs can attach to.
     pub(crate) fn has_tracepoint(&self, name: &str) -> bool {
         self.has(kind::TYPEDEF, &format!("btf_trace_{name}"))
+    }
+
+    /// Number of arguments that a tp_btf program on this tracepoint is given; `None` when there is no such tracepoint.
+    pub(crate) fn tracepoint_arguments(&self, name: &str) -> Option<u32> {
+        let wanted = format!("btf_trace_{name}");
+        let mut types = self.records().map(|(_, record)| record);
+        let typedef =
+            types.find(|record| record.kind == kind::TYPEDEF && self.string(record.name) == wanted.as_bytes())?;
+        let pointer = self.record(typedef.size_or_type)?;
+        let prototype = self.record(pointer.size_or_type).filter(|record| record.kind == kind::FUNC_PROTO)?;
+        // The first one is the probe's own data.
+        u32::try_from(prototype.members).ok()?.checked_sub(1)
     }
 
     /// Whether the kernel has a function of that name, such as the one behind a BPF helper.
@@ -206,6 +219,8 @@ mod tests {
         assert!(btf.has_tracepoint("sys_enter"));
         assert!(!btf.has_tracepoint("no_such_tracepoint"));
         assert!(btf.has_function("bpf_task_pt_regs"));
+        assert_eq!(btf.tracepoint_arguments("sys_exit"), Some(2));
+        assert_eq!(btf.tracepoint_arguments("no_such_tracepoint"), None);
     }
 
     #[test]

@@ -5,3 +5,5 @@ pub(crate) mod family;
 pub(crate) mod identity;
 pub(crate) mod launch;
 pub(crate) mod orphans;
+pub(crate) mod search;
+pub(crate) mod usage;

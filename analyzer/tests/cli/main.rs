@@ -7,7 +7,9 @@
 mod exactness;
 mod failures;
 mod load;
+mod odd_ends;
 mod report;
+mod selection;
 mod stopping;
 mod support;
 mod tcp;

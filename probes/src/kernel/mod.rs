@@ -2,6 +2,7 @@
 
 pub mod counting;
 pub mod member;
+pub mod shared;
 pub mod task_storage;
 
 /// Never reached: the verifier proves that the programs cannot panic. `core` asks for one to be there.

@@ -3,20 +3,29 @@
 //! Nothing here reads a file or looks at the terminal; [`Style`] says what the caller found there.
 
 mod bench;
+mod column;
 mod completeness;
 mod counter_meaning;
+mod footnotes;
 mod grid;
 mod overview;
+mod own_cost;
 mod page;
 mod run;
+mod split;
+mod strace;
 mod style;
 mod syscalls;
 mod tcp;
+mod uring;
 
 pub use bench::bench;
+pub use column::{Column, UnknownColumn};
 pub use overview::overview;
-pub use run::{run, run_below_bench};
+pub use run::{run, run_below_bench, run_viewed};
+pub use strace::strace;
 pub use style::Style;
+pub use syscalls::View;
 
 /// Longest name shown in a table, in columns.
 const NAME_COLUMNS: usize = 32;

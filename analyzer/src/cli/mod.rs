@@ -1,8 +1,12 @@
 //! The command line: what can be typed. What it means is checked in each command's `spec`.
 
+mod trace;
+
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use trace::{By, Format, TraceArgs};
 
 /// Traces network servers and their load with eBPF: which system calls cost the time, and how it is distributed.
 #[derive(Debug, Parser)]
@@ -18,49 +22,11 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Start a server and a load, trace both, explain the run
-    Trace(TraceArgs),
+    Trace(Box<TraceArgs>),
     /// Print recordings as tables, and draw them
     Report(ReportArgs),
     /// Show listen queues and drops, live
     Watch(WatchArgs),
-}
-
-/// Start a server, wait until it listens, start the workload held, attach the probes to both, release it.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  sudo analyzer trace --target echo-epoll-lt -- bench --mode short
-  sudo analyzer trace --target 'python3 -m http.server 8000' -- ab -n 1000 http://127.0.0.1:8000/
-  sudo analyzer trace -p $(pidof nginx) -d 10s
-  sudo analyzer trace -e connect,close -- curl http://127.0.0.1/
-
-Exit status: the workload's own; 128+N when signal N ended it; 125 when tracing itself failed;
-126 or 127 when the workload cannot be executed or found; 2 for wrong usage.")]
-pub(crate) struct TraceArgs {
-    /// Server to start and trace: a program beside `analyzer` or on PATH, or a quoted command line
-    #[arg(short, long, value_name = "COMMAND", conflicts_with = "pid")]
-    pub(crate) target: Option<String>,
-    /// Running processes to trace, with all their threads and children: -p 12,13 or -p $(pidof nginx)
-    #[arg(short, long, value_name = "PID", num_args = 1..)]
-    pub(crate) pid: Vec<String>,
-    /// End the run after this time, such as 10s or 1m30s
-    #[arg(short, long, value_name = "TIME", value_parser = positive_duration)]
-    pub(crate) duration: Option<Duration>,
-    /// Count only these system calls, separated by commas
-    #[arg(short = 'e', long = "calls", value_name = "NAMES", value_delimiter = ',', value_parser = not_empty)]
-    pub(crate) calls: Vec<String>,
-    /// Run target and workload as this user
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) user: Option<String>,
-    /// Folder for the run's own folder
-    #[arg(short, long, value_name = "DIR", default_value = "results")]
-    pub(crate) output: PathBuf,
-    /// How long the target may take until it listens
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = positive_duration)]
-    pub(crate) ready_timeout: Duration,
-    /// Command that makes the load, after `--`
-    #[arg(last = true, value_name = "WORKLOAD")]
-    pub(crate) workload: Vec<String>,
 }
 
 /// Print the recordings below the given folders: one in full, several as a table to compare. Needs no root.
@@ -99,10 +65,6 @@ pub(crate) struct WatchArgs {
 
 const LONGEST: Duration = Duration::from_hours(365 * 24);
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
-
-fn not_empty(text: &str) -> Result<String, String> {
-    if text.trim().is_empty() { Err("no name (connect,close,accept4)".to_owned()) } else { Ok(text.to_owned()) }
-}
 
 fn positive_duration(text: &str) -> Result<Duration, String> {
     let duration = humantime::parse_duration(text).map_err(|error| format!("{error} (10s, 500ms, 1m30s)"))?;
