@@ -34,7 +34,7 @@ pub(crate) struct Parts<'a> {
 
 impl Parts<'_> {
     /// The recording.
-    pub(crate) fn into_recording(self) -> Recording {
+    pub(crate) fn into_recording(mut self) -> Recording {
         let shortfall = self.shortfall();
         let mut groups = Vec::new();
         if let Some((target, counts)) = self.server {
@@ -47,6 +47,7 @@ impl Parts<'_> {
                 ended: self.finish.target_ended.clone(),
                 listeners: target.listeners.iter().map(ToString::to_string).collect(),
                 output: target.output(),
+                perf: std::mem::take(&mut self.finish.perf[SERVER as usize]),
                 ..group(counts, self.spec.by, in_flight(&self.finish, SERVER))
             };
             groups.push(group);
@@ -58,6 +59,7 @@ impl Parts<'_> {
                 argv: workload.argv.clone(),
                 pids: vec![workload.process.pid],
                 ended: workload_end(&self.finish.end),
+                perf: std::mem::take(&mut self.finish.perf[CLIENT as usize]),
                 ..group(counts, self.spec.by, in_flight(&self.finish, CLIENT))
             };
             groups.push(group);

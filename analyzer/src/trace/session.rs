@@ -12,7 +12,7 @@ use aya::Ebpf;
 use probes::syscalls::{CLIENT, InFlight, RowKey, SERVER};
 use reports::{
     counters::KernelCounters,
-    recording::{CallCost, OwnCost, Probe, Resources, Series, Tcp},
+    recording::{CallCost, OwnCost, PerfCount, Probe, Resources, Series, Tcp},
 };
 
 use super::{
@@ -30,7 +30,10 @@ use crate::{
     },
     events::Events,
     kernel::netns::Netns,
-    process::launch::{Launched, pidfd_of},
+    process::{
+        launch::{Launched, pidfd_of},
+        perf::PerfCounters,
+    },
 };
 
 /// How often the probes' messages are printed.
@@ -60,6 +63,13 @@ pub(crate) struct Start {
     /// `None` when the host's counters could not be read.
     sampler: Option<Sampler>,
     clock: ProgramClock,
+    perf: Perf,
+}
+
+/// Perf counters of both groups, where there is one.
+struct Perf {
+    server: Option<PerfCounters>,
+    client: Option<PerfCounters>,
 }
 
 /// What ends a run, as far as it is known at its start.
@@ -86,6 +96,8 @@ pub(crate) struct Finish {
     pub(crate) target_ended: Option<String>,
     pub(crate) own_cost: OwnCost,
     pub(crate) sampled: Option<(Series, Resources)>,
+    /// Perf counts of server and client.
+    pub(crate) perf: [Vec<PerfCount>; 2],
 }
 
 impl Instruments {
@@ -110,13 +122,17 @@ impl Instruments {
         let sampler = self.sampler(target, workload.as_deref(), interval);
         let mut clock = ProgramClock::default();
         clock.begin(&self.objects(), Duration::ZERO);
+        let perf = Perf {
+            server: target.map(|target| PerfCounters::of(&target.family())),
+            client: workload.as_deref().map(|workload| PerfCounters::of(&[workload.pid])),
+        };
         let counters = self.netns.counters()?;
         let (at, at_ns, own_cpu) = (Instant::now(), monotonic_ns(), own_cpu());
         if let Some(workload) = workload {
             self.syscalls.mark_held(workload.pidfd(), CLIENT).context("failed to mark the workload's thread")?;
             workload.release().context("the workload ended before it was released")?;
         }
-        Ok(Start { probes, counters, at, at_ns, call_cost, own_cpu, sampler, clock })
+        Ok(Start { probes, counters, at, at_ns, call_cost, own_cpu, sampler, clock, perf })
     }
 
     /// Samples are an addition: without them the run goes on.
@@ -243,6 +259,8 @@ impl Instruments {
                 tracer_cpu_ns: u64::try_from(tracer_cpu.as_nanos()).unwrap_or(u64::MAX),
                 map_bytes: cost::map_bytes(&self.objects()),
             },
+            perf: [&mut start.perf.server, &mut start.perf.client]
+                .map(|counters| counters.as_mut().map(PerfCounters::read).unwrap_or_default()),
             sampled: start.sampler.take().map(Sampler::finish),
         })
     }

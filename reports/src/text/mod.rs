@@ -11,6 +11,7 @@ mod grid;
 mod overview;
 mod own_cost;
 mod page;
+mod perf;
 mod run;
 mod split;
 mod strace;

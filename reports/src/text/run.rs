@@ -5,7 +5,7 @@
 use super::{
     bench, completeness, own_cost,
     page::Page,
-    split,
+    perf, split,
     style::{Style, Tone},
     syscalls::{self, View},
     tcp, uring,
@@ -60,6 +60,7 @@ fn traced(page: &mut Page, recording: &Recording, view: &View, style: &Style) {
         if group.name == "server" {
             per_request(page, recording);
         }
+        perf::write(page, &group.perf);
         uring::write(page, &group.io_uring, style);
         if let Some(by) = &group.split {
             split::write(page, group, by, style);

@@ -284,13 +284,15 @@ mod tests {
 
     fn row(stats: &[SyscallStat]) -> RowSum {
         let mut sum = RowSum::new(RowKey::new(0, 0, 0));
-        stats.iter().for_each(|stat| sum.add(stat));
+        for stat in stats {
+            sum.add(stat);
+        }
         sum
     }
 
     #[test]
     fn rows_of_several_cpus_add_up_and_an_idle_cpu_does_not_disturb_the_minimum() {
-        let row = row(&[stat(&[100, 300]), stat(&[]), stat(&[50])]).into_syscall(BOTH);
+        let row = row(&vec![stat(&[100, 300]), stat(&[]), stat(&[50])]).into_syscall(BOTH);
         assert_eq!((row.name.as_str(), row.calls, row.time_ns()), ("read", 3, 450));
         let latency = row.latency.expect("measured");
         assert_eq!((latency.min(), latency.max(), latency.missing()), (Some(50), Some(300), 0));
