@@ -18,6 +18,7 @@ mod strace;
 mod style;
 mod syscalls;
 mod tcp;
+mod trust;
 mod uring;
 
 pub use bench::bench;
@@ -27,6 +28,7 @@ pub use run::{run, run_below_bench, run_viewed};
 pub use strace::strace;
 pub use style::Style;
 pub use syscalls::View;
+pub use trust::{is_whole, trust};
 
 /// Longest name shown in a table, in columns.
 const NAME_COLUMNS: usize = 32;
