@@ -48,6 +48,11 @@ impl Accepting {
         full
     }
 
+    /// Ends a pause before its time, because what still queues is to be taken now.
+    pub(super) fn end_pause(&mut self) {
+        self.paused = None;
+    }
+
     pub(super) fn is_paused(self) -> bool {
         self.paused.is_some()
     }

@@ -52,8 +52,10 @@ impl Listener {
     /// # Errors
     /// [`Error::Listen`] when the address cannot be had.
     pub fn open(options: &ServerOptions, blocking: Blocking) -> Result<Self, Error> {
-        let mut group = Self::open_group(options, blocking, 1)?;
-        Ok(group.pop().expect("bug: a group of one"))
+        let address = options.address();
+        Self::bind(address, options.nodelay, blocking, false)
+            .and_then(|listener| listener.listen(options.backlog))
+            .map_err(|source| Error::Listen { address, source })
     }
 
     /// Opens `members` listeners that share one port (SO_REUSEPORT), each with an accept queue of its own.
@@ -65,23 +67,17 @@ impl Listener {
         let mut group = Vec::with_capacity(members);
         for _ in 0..members {
             let member = Self::bind(address, options.nodelay, blocking, !group.is_empty())
-                .and_then(|socket| Self::of_socket(socket, blocking))
                 .map_err(|source| Error::Listen { address, source })?;
-            if members > 1 {
-                // Only after the first bind: that one fails if anybody, even a group of the same user, has the port.
-                sockopt::set_socket_reuseport(&member.socket, true).map_err(Error::system("share the port"))?;
-            }
+            // Only after the first bind: that one fails if anybody, even a group of the same user, has the port.
+            sockopt::set_socket_reuseport(&member, true).map_err(Error::system("share the port"))?;
             address = member.address;
             group.push(member);
         }
-        for member in &group {
-            net::listen(&member.socket, options.backlog)
-                .map_err(|errno| Error::Listen { address, source: errno.into() })?;
-        }
-        Ok(group)
+        let listen = |member: Self| member.listen(options.backlog).map_err(|source| Error::Listen { address, source });
+        group.into_iter().map(listen).collect()
     }
 
-    fn bind(address: SocketAddr, nodelay: bool, blocking: Blocking, share: bool) -> io::Result<OwnedFd> {
+    fn bind(address: SocketAddr, nodelay: bool, blocking: Blocking, share: bool) -> io::Result<Self> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = net::socket_with(family, SocketType::STREAM, flags(blocking), None)?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -89,7 +85,12 @@ impl Listener {
         // Accepted sockets inherit it (v6.18 tcp_create_openreq_child clones the listener), which saves a call for each.
         sockopt::set_tcp_nodelay(&socket, nodelay)?;
         net::bind(&socket, &address)?;
-        Ok(socket)
+        Self::of_socket(socket, blocking)
+    }
+
+    fn listen(self, backlog: i32) -> io::Result<Self> {
+        net::listen(&self.socket, backlog)?;
+        Ok(self)
     }
 
     /// Takes over a socket that listens already, such as one from another process.

@@ -1,16 +1,11 @@
 //! An event loop in each of several threads: `echo-mt`. Does not know what a loop does.
 
-use std::thread::{Builder, ScopedJoinHandle, scope};
-
-use anyhow::Context as _;
-
 use super::{
-    EventLoop, Listener, ServerOptions, Style, Summary, Totals, Trigger, WorkerOptions, WorkerTotals,
+    EventLoop, Listener, ServerOptions, Style, Summary, Trigger, WorkerOptions,
     listener::Blocking,
-    pinning::pin,
     serve::{announce, conclude, get_ready},
+    threads::run_threads,
 };
-use crate::Error;
 
 /// How the threads of one process share a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -32,29 +27,8 @@ pub fn serve_by_threads(options: &ServerOptions, workers: &WorkerOptions, sharin
     let members = if shared_listener { 1 } else { workers.workers() };
     let listeners = Listener::open_group(options, Blocking::No, members)?;
     let loops = listeners.iter().cycle().take(workers.workers());
-    let loops = loops.map(|listener| EventLoop::new(listener, &stop, style, options)).collect::<Result<_, _>>()?;
+    let loops = loops.map(|listener| EventLoop::new(listener, &stop, style, options)).collect::<Result<Vec<_>, _>>()?;
     announce(listeners[0].address())?;
-    let totals = run(loops, workers.pin)?;
-    let of_one = |totals| WorkerTotals { totals, ..WorkerTotals::default() };
-    let summary = Summary::of_workers("epoll_wait", totals.into_iter().map(of_one).collect());
-    conclude(&summary, options, workers.balance)
-}
-
-/// Runs each loop to its end. All of them end by the same signal.
-fn run(loops: Vec<EventLoop<'_>>, pinned: bool) -> anyhow::Result<Vec<Totals>> {
-    scope(|scope| {
-        let mut threads: Vec<ScopedJoinHandle<'_, Result<Totals, Error>>> = Vec::with_capacity(loops.len());
-        for (index, event_loop) in loops.into_iter().enumerate() {
-            let body = move || {
-                if pinned {
-                    pin(index)?;
-                }
-                event_loop.run()
-            };
-            let thread = Builder::new().name(format!("worker-{index}")).spawn_scoped(scope, body);
-            threads.push(thread.context("failed to start a thread")?);
-        }
-        let join = |thread: ScopedJoinHandle<'_, _>| thread.join().expect("bug: a worker panicked");
-        Ok(threads.into_iter().map(join).collect::<Result<_, Error>>()?)
-    })
+    let totals = run_threads(loops.into_iter().map(|event_loop| move || event_loop.run()), workers.pin)?;
+    conclude(&Summary::of_threads("epoll_wait", totals), options, workers.balance)
 }

@@ -15,6 +15,7 @@ mod pinning;
 mod processes;
 mod serve;
 mod summary;
+mod threads;
 mod totals;
 mod trigger;
 mod uring;

@@ -7,7 +7,6 @@ use std::{
         Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -15,14 +14,14 @@ use rustix::event::epoll::Event;
 use slab::Slab;
 
 use super::{
-    ServerOptions, Style, Summary, Totals, Trigger, WorkerOptions, WorkerTotals,
+    ServerOptions, Style, Summary, Totals, Trigger, WorkerOptions,
     accepting::Accepting,
     connection::{Connection, Next},
     draining::drain,
     echo::Echo,
     listener::{Accepted, Blocking, Listener},
-    pinning::pin,
     serve::{announce, conclude, get_ready},
+    threads::run_threads,
     trigger::Interest,
     watch::{LISTENER, STOP, Watch},
 };
@@ -54,25 +53,12 @@ pub fn serve_by_pool(options: &ServerOptions, workers: &WorkerOptions) -> anyhow
     let listener = Listener::open(options, Blocking::No)?;
     let pool = Pool::new(&listener, &stop, options)?;
     announce(listener.address())?;
-    let worker = |index: usize| {
-        let pool = &pool;
-        move || {
-            if workers.pin {
-                pin(index)?;
-            }
-            pool.run(Echo::new(options))
-        }
-    };
-    let totals: Vec<Totals> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers.workers()).map(|index| scope.spawn(worker(index))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("bug: a worker panicked")).collect::<Result<_, Error>>()
-    })?;
+    let body = || pool.run(Echo::new(options));
+    let mut totals = run_threads((0..workers.workers()).map(|_| body), workers.pin)?;
     let mut last = Echo::new(options);
     drain(&listener, pool.into_connections(), Style::direct(Trigger::Level), &mut last)?;
-    let of_one = |totals| WorkerTotals { totals, ..WorkerTotals::default() };
-    let mut workers_totals: Vec<WorkerTotals> = totals.into_iter().map(of_one).collect();
-    workers_totals[0].totals += last.totals;
-    conclude(&Summary::of_workers("epoll_wait", workers_totals), options, workers.balance)
+    totals[0] += last.totals;
+    conclude(&Summary::of_threads("epoll_wait", totals), options, workers.balance)
 }
 
 impl<'a> Pool<'a> {

@@ -54,7 +54,7 @@ impl ServerOptions {
 #[derive(Clone, Debug, clap::Args)]
 pub struct WorkerOptions {
     /// Processes or threads that serve [default: as many as there are CPUs; 128 in echo-prefork]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "N", overrides_with = "workers", value_parser = value_parser!(u16).range(1..=4096))]
     workers: Option<u16>,
     /// Keep each worker on one CPU, in turn
     #[arg(long)]

@@ -39,6 +39,13 @@ impl Summary {
         Self { waits_in, totals, workers: Vec::new() }
     }
 
+    /// Of several threads, each with one life.
+    #[must_use]
+    pub fn of_threads(waits_in: &'static str, totals: Vec<Totals>) -> Self {
+        let of_one = |totals| WorkerTotals { totals, ..WorkerTotals::default() };
+        Self::of_workers(waits_in, totals.into_iter().map(of_one).collect())
+    }
+
     /// Of several workers.
     #[must_use]
     pub fn of_workers(waits_in: &'static str, workers: Vec<WorkerTotals>) -> Self {

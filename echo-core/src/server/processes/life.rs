@@ -56,8 +56,14 @@ impl Life {
     /// Waits for the end of one that has closed its pipe.
     pub(super) fn end(mut self) -> io::Result<End> {
         let status = self.child.wait()?;
-        let totals = serde_json::from_slice(&self.printed).ok().filter(|_| status.success());
+        let totals = self.printed.split(|&byte| byte == b'\n').nth(1);
+        let totals = totals.and_then(|line| serde_json::from_slice(line).ok()).filter(|_| status.success());
         Ok(End { pid: self.child.id(), status, totals })
+    }
+
+    /// Whether it serves, and knows what to do when it is asked to end.
+    pub(super) fn is_ready(&self) -> bool {
+        self.printed.contains(&b'\n')
     }
 
     /// Asks it to answer what has come, and to end.

@@ -56,6 +56,7 @@ pub(super) fn run(options: &ServerOptions, workers: &WorkerOptions, kind: Worker
     let places = (0..kind.workers(workers)).map(|_| place()).collect();
     let mut master = Master { stop, listeners, places };
     master.begin_lives();
+    master.wait_until_ready()?;
     announce(master.listeners[0].address())?;
     while !master.is_stopped() {
         master.wait(master.next_life().map(|at| at.saturating_duration_since(Instant::now())))?;
@@ -118,13 +119,28 @@ impl Master {
         Ok(())
     }
 
+    /// Waits until each worker serves, or has failed to.
+    fn wait_until_ready(&mut self) -> Result<(), Error> {
+        let starting = |place: &Place| place.life.as_ref().is_some_and(|life| !life.is_ready());
+        while !self.is_stopped() && self.places.iter().any(starting) {
+            self.wait(None)?;
+        }
+        Ok(())
+    }
+
     /// Takes what worker `index` printed, and its end.
     fn hear(&mut self, index: usize) {
         let stopping = self.is_stopped();
         let place = &mut self.places[index];
         let Some(mut life) = place.life.take() else { return };
         match life.read() {
-            Ok(false) => place.life = Some(life),
+            Ok(false) => {
+                // It was not ready when the others were asked.
+                if stopping {
+                    life.ask_to_end();
+                }
+                place.life = Some(life);
+            }
             // A pipe that cannot be read is as good as closed.
             Ok(true) | Err(_) => place.bury(life, index, stopping),
         }
@@ -132,7 +148,8 @@ impl Master {
 
     fn end_lives(&mut self) -> Result<(), Error> {
         let deadline = Instant::now() + PATIENCE;
-        for life in self.places.iter().filter_map(|place| place.life.as_ref()) {
+        // A worker that has no handler yet would die of the signal and leave its queue unanswered.
+        for life in self.places.iter().filter_map(|place| place.life.as_ref()).filter(|life| life.is_ready()) {
             life.ask_to_end();
         }
         while self.places.iter().any(|place| place.life.is_some()) {

@@ -20,7 +20,8 @@ use super::{
 };
 use crate::print;
 
-/// Serves until SIGTERM, which also comes when the master dies, and prints the totals as JSON.
+/// Serves until SIGTERM, which also comes when the master dies, and prints `ready` before and the
+/// totals as JSON after.
 pub(super) fn run(options: &ServerOptions, cpu: Option<usize>, kind: WorkerKind) -> anyhow::Result<()> {
     let stop = get_ready()?;
     set_parent_process_death_signal(Some(Signal::TERM)).context("failed to ask for a signal when the master dies")?;
@@ -36,6 +37,8 @@ pub(super) fn run(options: &ServerOptions, cpu: Option<usize>, kind: WorkerKind)
     };
     let listener = io::stdin().as_fd().try_clone_to_owned().and_then(|socket| Listener::of_socket(socket, blocking));
     let listener = listener.context("failed to take over the listener from the master")?;
+    // From here on SIGTERM is in good hands.
+    print("ready\n")?;
     let totals = match kind {
         WorkerKind::EventLoop => EventLoop::new(&listener, &stop, Style::direct(Trigger::Level), options)?.run()?,
         WorkerKind::BlockingAccept => serve_waiting(listener, &stop, options, Hands::Own)?,

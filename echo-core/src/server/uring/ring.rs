@@ -58,7 +58,7 @@ pub(super) enum Event {
 
 /// An io_uring with provided buffers.
 pub(super) struct Ring {
-    ring: IoUring,
+    kernel: IoUring,
     pub(super) buffers: Buffers,
     /// Answers that the kernel reads, and whose they are. Never freed while it may do so, not even by dropping the ring.
     sending: ManuallyDrop<Slab<(usize, Vec<u8>)>>,
@@ -92,7 +92,7 @@ impl Ring {
         let (address, entries) = buffers.ring();
         // SAFETY: an array of that many entries, aligned to a page, which is never freed.
         unsafe { ring.submitter().register_buf_ring_with_flags(address, entries, GROUP, 0)? };
-        Ok(Self { ring, buffers, sending: ManuallyDrop::new(Slab::new()), enters: 0 })
+        Ok(Self { kernel: ring, buffers, sending: ManuallyDrop::new(Slab::new()), enters: 0 })
     }
 
     /// Asks for a connection, or for all that come (`multishot`).
@@ -144,11 +144,11 @@ impl Ring {
         loop {
             // SAFETY: the only memory that an entry points to is an answer in `sending`, on the heap, which stays there
             // until its event, for ever if that never comes.
-            if unsafe { self.ring.submission().push(&entry) }.is_ok() {
+            if unsafe { self.kernel.submission().push(&entry) }.is_ok() {
                 return Ok(());
             }
             self.enters += 1;
-            match self.ring.submit() {
+            match self.kernel.submit() {
                 Err(error) if !is_passing(&error) => {
                     return Err(Error::System { action: "hand over to io_uring", source: error });
                 }
@@ -157,26 +157,29 @@ impl Ring {
         }
     }
 
-    /// Hands over what is queued, waits for an event, but not longer than `longest`, and takes all there are.
-    pub(super) fn wait(&mut self, longest: Option<Duration>, events: &mut Vec<Event>) -> Result<(), Error> {
+    /// Hands over what is queued, waits for an event, but not longer than `longest`, and takes all there are; false when
+    /// a signal handler ran instead.
+    pub(super) fn wait(&mut self, longest: Option<Duration>, events: &mut Vec<Event>) -> Result<bool, Error> {
         self.enters += 1;
         let waited = match longest {
-            None => self.ring.submit_and_wait(1),
+            None => self.kernel.submit_and_wait(1),
             Some(longest) => {
                 let timeout = Timespec::from(longest);
-                self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+                self.kernel.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
             }
         };
-        match waited {
+        let time_is_up = match waited {
             Err(error) if !is_passing(&error) => {
                 return Err(Error::System { action: "wait for io_uring", source: error });
             }
-            _ => {}
-        }
-        for entry in self.ring.completion() {
+            Err(error) => error.raw_os_error() == Some(Errno::TIME.raw_os_error()),
+            Ok(_) => false,
+        };
+        for entry in self.kernel.completion() {
             events.extend(event(&entry, &self.buffers, &mut self.sending));
         }
-        Ok(())
+        // A call that handed something over does not say so when a signal ended its wait.
+        Ok(time_is_up || !events.is_empty())
     }
 }
 

@@ -72,7 +72,9 @@ impl Server<'_> {
         let mut events = Vec::new();
         loop {
             self.accept()?;
-            self.ring.wait(self.longest_wait(), &mut events)?;
+            if !self.ring.wait(self.longest_wait(), &mut events)? {
+                continue;
+            }
             self.totals.wake_ups += 1;
             let (work_before, stopped_before) = (self.totals.work(), self.stopped.is_some());
             for event in events.drain(..) {
@@ -131,6 +133,7 @@ impl Server<'_> {
             }
             Event::Stopped => {
                 self.stopped = Some(Instant::now());
+                self.accepting.end_pause();
                 self.connections.iter().for_each(|(_, connection)| end_of_input(connection));
                 Ok(())
             }
@@ -177,10 +180,9 @@ impl Server<'_> {
                 self.totals.received_bytes += length as u64;
                 burn(self.work);
             }
-            Ok(None) => connection.receive_ended(true),
             // Taken back by us, or no buffer was free at that moment.
             Err(Errno::CANCELED | Errno::NOBUFS | Errno::INTR | Errno::AGAIN) => connection.receive_ended(false),
-            Err(_) => connection.receive_ended(true),
+            Ok(None) | Err(_) => connection.receive_ended(true),
         }
     }
 
