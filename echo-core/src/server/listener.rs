@@ -158,15 +158,15 @@ mod tests {
         server: ServerOptions,
     }
 
-    fn options(arguments: &[&str]) -> ServerOptions {
-        let first = ["test", "--bind", "127.0.0.1", "--port", "0"];
-        Arguments::parse_from(first.iter().chain(arguments)).server
+    fn options(port: &str, arguments: &[&str]) -> ServerOptions {
+        let first = ["test", "--bind", "127.0.0.1", "--port", port];
+        Arguments::try_parse_from(first.iter().chain(arguments)).expect("options of a server").server
     }
 
     #[test]
     fn accepted_connections_inherit_nodelay_from_the_listener() {
         for (arguments, expected) in [(&[][..], true), (&["--nodelay"], true), (&["--nodelay", "off"], false)] {
-            let listener = Listener::open(&options(arguments), Blocking::Yes).expect("a free port");
+            let listener = Listener::open(&options("0", arguments), Blocking::Yes).expect("a free port");
             let _client = TcpStream::connect(listener.address()).expect("listening");
             let Ok(Accepted::Connection(socket)) = listener.accept() else { panic!("the connection is there") };
             assert_eq!(sockopt::tcp_nodelay(&socket), Ok(expected));
@@ -175,12 +175,11 @@ mod tests {
 
     #[test]
     fn a_group_shares_its_port_with_nobody_else() {
-        let group = Listener::open_group(&options(&[]), Blocking::No, 3).expect("a free port");
+        let group = Listener::open_group(&options("0", &[]), Blocking::No, 3).expect("a free port");
         assert!(group.iter().all(|member| member.address() == group[0].address()));
         let port = group[0].address().port().to_string();
         for members in [1, 2] {
-            let options = options(&["--port", &port]);
-            let other = Listener::open_group(&options, Blocking::No, members);
+            let other = Listener::open_group(&options(&port, &[]), Blocking::No, members);
             assert!(matches!(other, Err(Error::Listen { .. })), "{other:?}");
         }
     }
