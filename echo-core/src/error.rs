@@ -46,6 +46,12 @@ pub enum Error {
         /// Where the load was to go.
         server: SocketAddr,
     },
+    /// The kernel has no io_uring for us.
+    #[error("failed to set up io_uring")]
+    IoUring {
+        /// The system's error.
+        source: io::Error,
+    },
     /// The result could not be kept.
     #[error("failed to write `{}`", path.display())]
     Write {
@@ -83,6 +89,17 @@ impl Error {
             Self::NobodyListens { server } => {
                 Some(format!("is the server running? start one with `echo-epoll-lt --port {}`", server.port()))
             }
+            Self::IoUring { source } => Some(match source.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "it is forbidden here: by `sysctl kernel.io_uring_disabled` (0 allows it), or by a container's seccomp \
+                     filter; `echo-epoll-lt` needs none"
+                        .into()
+                }
+                io::ErrorKind::Unsupported => {
+                    "this kernel has none, or an old one: it takes Linux 6.0; `echo-epoll-lt` needs none".into()
+                }
+                _ => return None,
+            }),
             Self::System { .. } | Self::Resolve { .. } | Self::Write { .. } => None,
         }
     }
