@@ -8,8 +8,8 @@ use std::{
 use reports::bench::{BenchResult, SCHEMA};
 
 use super::{
-    clock::now_ns, findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings,
-    tally::Tally, worker::Worker,
+    findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings, tally::Tally,
+    worker::Worker,
 };
 use crate::{Error, Stop};
 
@@ -19,7 +19,7 @@ use crate::{Error, Stop};
 /// When the kernel refuses what the threads are built on. Failed requests are part of the result.
 pub fn run(plan: &Plan, stop: &Stop, progress: &mut Progress) -> Result<BenchResult, Error> {
     let before = Readings::take();
-    let job = Job::new(plan, now_ns());
+    let job = Job::begin(plan);
     let (tally, warm) = run_threads(plan, &job, stop, progress)?;
     let after = Readings::take();
     let before = warm.unwrap_or(before);

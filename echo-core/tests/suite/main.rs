@@ -3,6 +3,7 @@
 
 mod bench_counts;
 mod bench_failures;
+mod bench_load;
 mod bench_usage;
 mod echo;
 mod overload;

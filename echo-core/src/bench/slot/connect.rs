@@ -94,11 +94,14 @@ impl Slot {
     }
 
     pub(super) fn connected(&mut self, at_ns: u64, gear: &mut Gear) {
+        if gear.tally.connected == 0 {
+            gear.job.somebody_listens();
+        }
         gear.tally.connected += 1;
         gear.tally.connect.record(at_ns - self.started_ns);
         if self.replaces_failed {
             self.replaces_failed = false;
-            gear.tally.reconnects += u64::from(gear.job.replaces_connections);
+            gear.tally.reconnects += u64::from(matches!(gear.job.mode, Mode::Long | Mode::Reconnect));
         }
     }
 
@@ -140,6 +143,6 @@ impl Slot {
 
 /// Registered once, edge-triggered: no call is needed to switch between sending and receiving.
 fn flags_of(watch: Watch) -> EventFlags {
-    let flags = EventFlags::IN | EventFlags::ET;
+    let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
     if watch == Watch::Room { flags | EventFlags::OUT } else { flags }
 }

@@ -48,6 +48,8 @@ pub(super) struct Slot {
     sent: usize,
     received: usize,
     watch: Watch,
+    /// The server's FIN came with the last reply, and its edge is gone by.
+    peer_ended: bool,
 }
 
 /// What epoll reports of the socket.
@@ -95,6 +97,7 @@ impl Slot {
             sent: 0,
             received: 0,
             watch: Watch::Nothing,
+            peer_ended: false,
         }
     }
 
@@ -108,6 +111,10 @@ impl Slot {
             return self.connect(gear);
         }
         self.phase = Phase::Exchanging;
+        if self.peer_ended {
+            self.start_clock();
+            return Err(Failure::Closed);
+        }
         self.send(gear)?;
         self.watch_for_room(gear)?;
         Ok(Step::Waits)
@@ -123,7 +130,9 @@ impl Slot {
             Phase::Exchanging if flags.contains(EventFlags::OUT) => self.send(gear)?,
             Phase::Exchanging => {}
         }
-        if self.phase == Phase::Exchanging && flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
+        let input = EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
+        if self.phase == Phase::Exchanging && flags.intersects(input) {
+            self.peer_ended = flags.contains(EventFlags::RDHUP);
             return self.receive(gear);
         }
         Ok(Step::Waits)
@@ -157,6 +166,7 @@ impl Slot {
         self.socket = None;
         self.on_connection = 0;
         self.watch = Watch::Nothing;
+        self.peer_ended = false;
         self.phase = Phase::Idle;
     }
 

@@ -100,7 +100,6 @@ impl<'a> Worker<'a> {
         let mut events = Vec::with_capacity(EVENTS);
         self.now_ns = now_ns();
         self.turned_at_ns = self.now_ns;
-        (self.gear.tally.first_ns, self.gear.tally.last_ns) = (self.now_ns, self.now_ns);
         while self.active > 0 {
             if self.alarm.is_some() {
                 self.release();

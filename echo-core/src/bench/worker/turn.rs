@@ -20,8 +20,9 @@ impl Worker<'_> {
         let ended = self.gear.job.end_ns().is_some_and(|end_ns| self.now_ns >= end_ns);
         if !self.draining && (ended || arrivals.next_ns().is_none()) && self.measuring {
             self.draining = true;
-            self.active -= self.free.len();
-            self.free.drain(..).for_each(|index| self.slots[index].close());
+            for index in std::mem::take(&mut self.free) {
+                self.end(index);
+            }
         }
     }
 
