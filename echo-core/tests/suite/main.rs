@@ -4,6 +4,8 @@
 mod bench_counts;
 mod bench_failures;
 mod bench_load;
+mod bench_series;
+mod bench_trust;
 mod bench_usage;
 mod echo;
 mod overload;

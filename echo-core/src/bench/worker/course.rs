@@ -54,6 +54,9 @@ impl Worker<'_> {
 
     fn answered(&mut self, index: usize, answer: Answer) {
         self.now_ns = answer.at_ns;
+        if !self.measuring && self.now_ns >= self.gear.job.measure_ns {
+            self.begin_measuring();
+        }
         self.gear.tally.succeed(answer.at_ns, answer.latency_ns);
         let slot = &mut self.slots[index];
         slot.round += 1;
