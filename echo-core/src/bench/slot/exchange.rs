@@ -12,7 +12,7 @@ impl Slot {
     /// Sends until all is sent or the socket is full. While connecting, the first success is the proof of it.
     pub(super) fn send(&mut self, gear: &mut Gear) -> Result<(), Failure> {
         let job = gear.job;
-        let payload = job.pattern.payload(self.id, self.round);
+        let payload = job.pattern.payload(&self.window);
         while self.sent < payload.len() {
             let Some(socket) = &self.socket else { return Ok(()) };
             let before_ns = if self.sent == 0 { now_ns() } else { 0 };
@@ -33,8 +33,8 @@ impl Slot {
         Ok(())
     }
 
-    pub(super) fn all_sent(&self, gear: &Gear) -> bool {
-        self.sent == gear.job.pattern.payload(self.id, self.round).len()
+    pub(super) fn all_sent(&self) -> bool {
+        self.sent == self.window.len()
     }
 
     /// Receives until the reply is whole or nothing more is there. To EAGAIN, not to a short receive: an end of the stream
@@ -42,7 +42,7 @@ impl Slot {
     pub(super) fn receive(&mut self, gear: &mut Gear) -> Result<Step, Failure> {
         let Some(socket) = &self.socket else { return Ok(Step::Waits) };
         let job = gear.job;
-        let payload = job.pattern.payload(self.id, self.round);
+        let payload = job.pattern.payload(&self.window);
         let mut at_ns = 0;
         while self.received < payload.len() {
             let end = match net::recv(socket, &mut *gear.buffer, RecvFlags::empty()) {

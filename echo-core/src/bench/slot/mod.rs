@@ -4,7 +4,7 @@
 mod connect;
 mod exchange;
 
-use std::os::fd::OwnedFd;
+use std::{ops::Range, os::fd::OwnedFd};
 
 use reports::bench::Mode;
 use rustix::event::epoll::EventFlags;
@@ -45,6 +45,8 @@ pub(super) struct Slot {
     started_ns: u64,
     /// When the request was due, in an open loop.
     due_ns: Option<u64>,
+    /// Where its payload is.
+    window: Range<usize>,
     sent: usize,
     received: usize,
     watch: Watch,
@@ -94,6 +96,7 @@ impl Slot {
             phase: Phase::Idle,
             started_ns: 0,
             due_ns: None,
+            window: 0..0,
             sent: 0,
             received: 0,
             watch: Watch::Nothing,
@@ -105,6 +108,7 @@ impl Slot {
     /// loop.
     pub(super) fn begin(&mut self, due_ns: Option<u64>, gear: &mut Gear) -> Result<Step, Failure> {
         self.due_ns = due_ns;
+        self.window = gear.job.pattern.window(self.id, self.round);
         self.sent = 0;
         self.received = 0;
         if self.socket.is_none() {
