@@ -3,6 +3,7 @@
 //! Nothing here reads a file or looks at the terminal; [`Style`] says what the caller found there.
 
 mod bench;
+mod bench_series;
 mod column;
 mod completeness;
 mod counter_meaning;
@@ -11,6 +12,7 @@ mod grid;
 mod overview;
 mod own_cost;
 mod page;
+mod percentiles;
 mod perf;
 mod run;
 mod split;
@@ -22,8 +24,10 @@ mod trust;
 mod uring;
 
 pub use bench::bench;
+pub use bench_series::bench_series;
 pub use column::{Column, UnknownColumn};
 pub use overview::overview;
+pub use percentiles::percentiles;
 pub use run::{run, run_below_bench, run_viewed};
 pub use strace::strace;
 pub use style::Style;
