@@ -4,11 +4,14 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod compare;
 pub mod counters;
 pub mod histogram;
+pub mod import;
 pub mod printable;
 pub mod recording;
 pub mod report;
+pub mod statistics;
 pub mod stats;
 pub mod store;
 pub mod svg;
