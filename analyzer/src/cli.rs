@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Print recordings as tables, and draw them
     Report(ReportArgs),
+    /// Compare runs: what changed, and is it more than noise
+    Compare(crate::compare::CompareArgs),
     /// Show listen queues and drops, live
     Watch(WatchArgs),
 }

@@ -3,6 +3,7 @@
 mod advice;
 mod bpf;
 mod cli;
+mod compare;
 mod events;
 mod kernel;
 mod process;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     let (outcome, on_failure) = match cli.command {
         Command::Trace(args) => (trace::run(&args), trace::FAILED),
         Command::Report(args) => (report::run(args), 1),
+        Command::Compare(args) => (compare::run(args), 1),
         Command::Watch(args) => (watch::run(&args), 1),
     };
     match outcome {

@@ -3,6 +3,7 @@
 //! Nothing here reads a file or looks at the terminal; [`Style`] says what the caller found there.
 
 mod bench;
+mod compare;
 mod completeness;
 mod counter_meaning;
 mod grid;
@@ -14,6 +15,7 @@ mod syscalls;
 mod tcp;
 
 pub use bench::bench;
+pub use compare::comparison;
 pub use overview::overview;
 pub use run::{run, run_below_bench};
 pub use style::Style;
