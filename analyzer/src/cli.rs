@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare runs: what changed, and is it more than noise
     Compare(crate::compare::CompareArgs),
+    /// Make recordings of what strace -c, perf trace -s, bench, ab or wrk printed
+    Import(crate::import::ImportArgs),
     /// Show listen queues and drops, live
     Watch(WatchArgs),
 }

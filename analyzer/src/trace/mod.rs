@@ -1,7 +1,7 @@
 //! `analyzer trace`: from what was asked to the recording.
 
 mod assemble;
-mod folder;
+pub(crate) mod folder;
 mod lookout;
 mod outcome;
 mod print;

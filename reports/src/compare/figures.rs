@@ -24,6 +24,9 @@ pub struct Figure {
     pub relative_error: f64,
 }
 
+/// Fewer calls than this do not matter by their time.
+const FEW: u64 = 20;
+
 /// Everything that a run tells.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
@@ -151,7 +154,9 @@ impl Figures {
         for row in calls.working.iter().chain(&calls.waiting) {
             let owner = owner(&group.name, row);
             let waits = row.waits_by_design();
-            let of_time = if waits { 0.0 } else { ratio(row.time_ns() as f64, working_ns).unwrap_or(0.0) };
+            // A handful of calls, such as those that start a program, tells nothing of the load.
+            let counts = !waits && row.calls >= FEW;
+            let of_time = ratio(row.time_ns() as f64, working_ns).filter(|_| counts).unwrap_or(0.0);
             let of_calls = ratio(row.calls as f64, all_calls).unwrap_or(0.0);
             self.weights.insert(owner.clone(), of_time.max(of_calls));
             self.waiting.insert(owner.clone(), waits);

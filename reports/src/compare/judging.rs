@@ -147,16 +147,22 @@ fn row(a: &Members, b: &Members, metric: &Metric, wanted: &Wanted) -> Row {
 
 /// Adjusts the p values of all tables together, and says what may be said; returns the number of looks.
 pub(super) fn decide(tables: &mut [Vec<Row>]) -> usize {
-    let looks: Vec<f64> = tables.iter().flatten().filter(|row| row.looked_at).filter_map(|row| row.p).collect();
+    let looks: Vec<f64> = tables.iter().flatten().filter(|row| row.is_a_look()).filter_map(|row| row.p).collect();
     let mut adjusted = statistics::adjusted(&looks).into_iter();
     for row in tables.iter_mut().flatten().filter(|row| row.p.is_some()) {
-        row.p_adjusted = if row.looked_at { adjusted.next() } else { None };
+        row.p_adjusted = if row.is_a_look() { adjusted.next() } else { row.p.filter(|_| row.looked_at) };
         row.verdict = row.judged(row.p_adjusted.or(row.p).unwrap_or(1.0));
     }
     looks.len()
 }
 
 impl Row {
+    /// Where every run has the same value there is no chance finding to pay for (Tarone 1990).
+    fn is_a_look(&self) -> bool {
+        let constant = |a: Summary, b: Summary| a.min.min(b.min) >= a.max.max(b.max);
+        self.looked_at && self.p.is_some() && !self.a.zip(self.b).is_some_and(|(a, b)| constant(a, b))
+    }
+
     fn judged(&self, p: f64) -> Verdict {
         let Some((a, b)) = self.a.zip(self.b) else { return Verdict::NoData };
         // Without a ratio (from nothing to something) the ranks alone decide.

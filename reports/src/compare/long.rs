@@ -14,7 +14,7 @@ use super::{
 
 /// From this ratio of requests per connection on, lengths differ.
 const LONGER: f64 = 1.5;
-/// A call vanished as constructed when its share of vanished calls is this close to the constructed one.
+/// How close shares and whole numbers must be to what construction asks for.
 const NEAR: f64 = 0.02;
 /// Changes of less time per request than this share of the whole are left out.
 const WORTH_NAMING: f64 = 0.002;
@@ -34,6 +34,8 @@ pub struct LongConnections {
     pub calls: Vec<CallChange>,
     /// Requests per second over those on the shorter side.
     pub rate_gain: Option<f64>,
+    /// Median request latency over that on the shorter side.
+    pub request_p50_ratio: Option<f64>,
     /// What endless connections could reach over the longer side, by the straight line through both (1/rate = b + a/K).
     pub rate_limit: Option<f64>,
 }
@@ -47,7 +49,7 @@ pub struct CallChange {
     pub short_calls: f64,
     /// Calls per request on the longer side.
     pub long_calls: f64,
-    /// Share of the calls that vanished is that of what is done once per connection.
+    /// What vanished is what is done once per connection.
     pub as_constructed: bool,
     /// It waits by design: its time is idleness, and is not counted.
     pub waits: bool,
@@ -96,6 +98,10 @@ impl LongConnections {
             by_construction,
             calls,
             rate_gain: rates.map(|(short, long)| long / short).filter(|gain| gain.is_finite()),
+            request_p50_ratio: medians(rows, &Metric::new("request", Measure::P50))
+                .map(turned)
+                .map(|(short, long)| long / short)
+                .filter(|ratio| ratio.is_finite()),
             rate_limit: rates.and_then(|rates| limit(rates, (short, long))),
         })
     }
@@ -115,12 +121,21 @@ impl CallChange {
             owner: owner.to_owned(),
             short_calls,
             long_calls,
-            as_constructed: (gone - by_construction).abs() <= NEAR,
+            as_constructed: (gone - by_construction).abs() <= NEAR || is_whole(calls, by_construction),
             waits,
             vanished_ns,
             cheaper_ns,
         }
     }
+}
+
+/// So many calls for each connection and so many for each request explain both sides, both whole numbers: of two reads
+/// for each short connection, the one that finds its end is made once per connection.
+fn is_whole((short_calls, long_calls): (f64, f64), by_construction: f64) -> bool {
+    let per_connection = (short_calls - long_calls) / by_construction;
+    let per_request = short_calls - per_connection;
+    let whole = |number: f64| (number - number.round()).abs() <= NEAR && number > -NEAR;
+    per_connection.round() >= 1.0 && whole(per_connection) && whole(per_request)
 }
 
 fn medians(rows: &[Row], metric: &Metric) -> Option<(f64, f64)> {
@@ -160,5 +175,12 @@ mod tests {
     fn a_call_that_was_not_there_before_costs_its_whole_time() {
         let call = CallChange::new("server.x", (0.0, 1.0), Some((0.0, 10.0)), 0.9, false);
         assert!((call.cheaper_ns + 10.0).abs() < 1e-9 && !call.as_constructed);
+    }
+
+    #[test]
+    fn one_of_two_reads_vanishes_by_construction_and_a_tenth_does_not() {
+        assert!(CallChange::new("server.read", (2.0, 1.01), None, 0.99, false).as_constructed);
+        assert!(!CallChange::new("server.read", (2.0, 1.8), None, 0.99, false).as_constructed);
+        assert!(!CallChange::new("server.read", (2.0, 2.0), None, 0.99, false).as_constructed);
     }
 }

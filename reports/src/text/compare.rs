@@ -31,6 +31,7 @@ pub fn comparison(comparison: &Comparison, style: &Style) -> String {
         let letters = letters(comparison, pair.other);
         page.blank();
         differences(&mut page, pair, &letters);
+        verdicts(&mut page, pair);
         page.blank();
         metrics(&mut page, pair, &letters, style);
         distributions(&mut page, pair, &letters, style);
@@ -97,7 +98,7 @@ fn differences(page: &mut Page, pair: &Pair, (a, b): &(String, String)) {
     }
 }
 
-const COLUMNS: [&str; 9] = ["metric", "", "range", "", "range", "ratio", "95 % interval", "p", ""];
+const COLUMNS: [&str; 9] = ["metric", "", "range", "", "range", "ratio", "95 % interval", "p", "verdict"];
 /// What a narrow terminal does without.
 const RANGE_A: usize = 2;
 const RANGE_B: usize = 4;
@@ -116,7 +117,7 @@ fn metrics(page: &mut Page, pair: &Pair, letters: &(String, String), style: &Sty
         (header[1], header[3]) = (&letters.0, &letters.1);
         Grid::new(&[0, VERDICT], &header).sparing(&[RANGE_A, RANGE_B, P])
     } else {
-        Grid::new(&[0, 4], &["metric", &letters.0, &letters.1, "ratio", ""])
+        Grid::new(&[0, 4], &["metric", &letters.0, &letters.1, "ratio", "verdict"])
     };
     let mut owner = "";
     for row in shown {
@@ -323,12 +324,33 @@ fn bought(page: &mut Page, long: &LongConnections) {
     let limit = long.rate_limit.map_or(String::new(), |limit| {
         format!("; still longer ones would bring at most {} times that, if 1/rate = b + a/K holds", units::ratio(limit))
     });
-    page.prose(Tone::Plain, 4, &format!("  it bought: {} times the requests per second{limit}", units::ratio(gain)));
+    let latency = long
+        .request_p50_ratio
+        .map_or(String::new(), |ratio| format!(", at {} times the request latency (p50)", units::ratio(ratio)));
+    let text = format!("  it bought: {} times the requests per second{latency}{limit}", units::ratio(gain));
+    page.prose(Tone::Plain, 4, &text);
 }
 
 fn signed_time(ns: f64) -> String {
     let sign = if ns < -0.5 { "-" } else { "" };
     format!("{sign}{}", units::duration_f64(ns.abs()))
+}
+
+/// The answer in numbers, before the table.
+fn verdicts(page: &mut Page, pair: &Pair) {
+    let count = |verdict: Verdict| pair.rows.iter().filter(|row| row.looked_at && row.verdict == verdict).count();
+    let all = [
+        Verdict::Better,
+        Verdict::Worse,
+        Verdict::More,
+        Verdict::Less,
+        Verdict::NoDifferenceShown,
+        Verdict::NotEnoughData,
+        Verdict::NoData,
+    ];
+    let said = all.into_iter().filter(|verdict| count(*verdict) > 0);
+    let words: Vec<String> = said.map(|verdict| format!("{} {}", count(verdict), verdict.words())).collect();
+    page.prose(Tone::Strong, 4, &format!("  verdicts: {}", words.join(", ")));
 }
 
 fn how_judged(page: &mut Page, comparison: &Comparison) {
