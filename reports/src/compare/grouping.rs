@@ -63,9 +63,10 @@ impl Members {
     }
 }
 
-/// One group for each path; a single path is split by its runs' settings.
+/// One group for each path; a single path, or many single runs, are grouped by their settings.
 pub(super) fn into_groups(loaded: Vec<Loaded>, force: bool) -> Result<Vec<Members>, CompareError> {
-    let mut groups = if loaded.len() == 1 { split(loaded) } else { one_each(loaded, force)? };
+    let single_runs = loaded.len() > 2 && loaded.iter().all(|path| path.runs.len() == 1);
+    let mut groups = if loaded.len() == 1 || single_runs { split(loaded) } else { one_each(loaded, force)? };
     if groups.len() < 2 {
         return Err(CompareError::OneGroup { runs: groups.iter().map(|group| group.runs.len()).sum() });
     }
@@ -105,9 +106,7 @@ fn split(loaded: Vec<Loaded>) -> Vec<Members> {
 }
 
 fn members(path: &Path, runs: Vec<Run>) -> Members {
-    let name = path.file_name().map_or_else(|| printable::path(path), |name| printable(&name.to_string_lossy()));
-    let label = if runs.len() == 1 { printable(&runs[0].name) } else { name };
-    Members { letter: String::new(), label, path: printable::path(path), runs }
+    Members { letter: String::new(), label: String::new(), path: printable::path(path), runs }
 }
 
 /// `A` to `Z`, then by number.
@@ -118,20 +117,27 @@ fn letter(number: usize) -> String {
         .map_or_else(|| format!("#{}", number + 1), |number| char::from(b'A' + number).to_string())
 }
 
-/// Where one setting tells all groups apart, its values are better names than those of folders.
+/// Where target, mode and workload tell all groups apart, they are better names than those of folders.
 fn name_by_difference(groups: &mut [Members]) {
-    let all: Vec<Vec<Difference>> =
-        groups[1..].iter().map(|group| groups[0].settings().differences(group.settings())).collect();
-    let telling = ["mode", "target", "workload"].into_iter().find(|name| {
-        let mut values: Vec<Option<&str>> = groups.iter().map(|group| group.settings().get(name)).collect();
-        values.sort_unstable();
-        values.windows(2).all(|pair| pair[0] != pair[1]) && !values.contains(&None)
-    });
-    if let Some(name) = telling.filter(|_| all.iter().all(|differences| !differences.is_empty())) {
-        for group in groups {
-            group.label = printable(group.settings().get(name).unwrap_or_default());
-        }
+    let varies = |name: &&str| groups.iter().any(|group| group.settings().get(name) != groups[0].settings().get(name));
+    let telling: Vec<&str> = ["target", "workload", "mode"].into_iter().filter(varies).collect();
+    let by_setting = |group: &Members| {
+        let values: Vec<&str> = telling.iter().map(|name| group.settings().get(name).unwrap_or("none")).collect();
+        printable(&values.join(" "))
+    };
+    let mut labels: Vec<String> = groups.iter().map(by_setting).collect();
+    let distinct: std::collections::BTreeSet<&String> = labels.iter().collect();
+    if distinct.len() < groups.len() {
+        labels = groups.iter().map(by_name).collect();
     }
+    for (group, label) in groups.iter_mut().zip(labels) {
+        group.label = label;
+    }
+}
+
+fn by_name(group: &Members) -> String {
+    let folder = group.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    if group.runs.len() == 1 { printable(&group.runs[0].name) } else { folder.to_owned() }
 }
 
 /// The differences of each further group from the first one.

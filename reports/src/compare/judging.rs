@@ -45,12 +45,6 @@ impl Verdict {
             Self::NoData => "no data",
         }
     }
-
-    /// A difference was shown.
-    #[must_use]
-    pub fn differs(self) -> bool {
-        matches!(self, Self::Better | Self::Worse | Self::More | Self::Less)
-    }
 }
 
 /// One metric in two groups.
@@ -82,7 +76,7 @@ pub struct Row {
     pub verdict: Verdict,
 }
 
-/// Every metric that either group has; verdicts come from [`decide`].
+/// Every metric that either group has; verdicts come from `deciding`.
 pub(super) fn rows(a: &Members, b: &Members, wanted: &Wanted) -> Vec<Row> {
     let metrics: BTreeSet<&Metric> =
         [a, b].into_iter().flat_map(|group| &group.runs).flat_map(|run| run.figures.metrics()).collect();
@@ -145,25 +139,14 @@ fn row(a: &Members, b: &Members, metric: &Metric, wanted: &Wanted) -> Row {
     }
 }
 
-/// Adjusts the p values of all tables together, and says what may be said; returns the number of looks.
-pub(super) fn decide(tables: &mut [Vec<Row>]) -> usize {
-    let looks: Vec<f64> = tables.iter().flatten().filter(|row| row.is_a_look()).filter_map(|row| row.p).collect();
-    let mut adjusted = statistics::adjusted(&looks).into_iter();
-    for row in tables.iter_mut().flatten().filter(|row| row.p.is_some()) {
-        row.p_adjusted = if row.is_a_look() { adjusted.next() } else { row.p.filter(|_| row.looked_at) };
-        row.verdict = row.judged(row.p_adjusted.or(row.p).unwrap_or(1.0));
-    }
-    looks.len()
-}
-
 impl Row {
     /// Where every run has the same value there is no chance finding to pay for (Tarone 1990).
-    fn is_a_look(&self) -> bool {
+    pub(super) fn is_a_look(&self) -> bool {
         let constant = |a: Summary, b: Summary| a.min.min(b.min) >= a.max.max(b.max);
         self.looked_at && self.p.is_some() && !self.a.zip(self.b).is_some_and(|(a, b)| constant(a, b))
     }
 
-    fn judged(&self, p: f64) -> Verdict {
+    pub(super) fn judged(&self, p: f64) -> Verdict {
         let Some((a, b)) = self.a.zip(self.b) else { return Verdict::NoData };
         // Without a ratio (from nothing to something) the ranks alone decide.
         let apart = self.interval.is_none_or(|(low, high)| low > 1.0 || high < 1.0);

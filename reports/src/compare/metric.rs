@@ -217,15 +217,11 @@ pub(super) fn names(groups: &[Members]) -> Vec<String> {
 /// The error that names the closest ones.
 pub(super) fn no_such(name: &str, names: &[String]) -> CompareError {
     const SHOWN: usize = 6;
-    let last = name.rsplit('.').next().unwrap_or(name);
-    let owner = name.strip_suffix(last).unwrap_or(name).trim_end_matches('.');
-    let alike = |candidate: &&String| {
-        (!owner.is_empty() && candidate.starts_with(owner)) || (owner.is_empty() && candidate.contains(last))
-    };
-    let mut similar: Vec<String> = names.iter().filter(alike).take(SHOWN).map(|name| printable(name)).collect();
-    if similar.is_empty() {
-        similar = names.iter().take(SHOWN).map(|name| printable(name)).collect();
-    }
+    let parts: Vec<&str> = name.split('.').collect();
+    let alike = |candidate: &str| candidate.split('.').filter(|part| parts.contains(part)).count();
+    let mut ranked: Vec<&String> = names.iter().collect();
+    ranked.sort_by_key(|candidate| (std::cmp::Reverse(alike(candidate)), candidate.len().abs_diff(name.len())));
+    let similar = ranked.into_iter().take(SHOWN).map(|name| printable(name)).collect();
     CompareError::NoSuchMetric { name: printable(name), similar }
 }
 

@@ -3,6 +3,7 @@
 //! Owns what is compared with what and when that is refused. Statistics are in `statistics`, looks in `text` and `svg`.
 
 mod charts;
+mod deciding;
 mod figures;
 mod grouping;
 mod judging;
@@ -32,7 +33,8 @@ use crate::store::StoreError;
 /// What to compare, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Runs, or folders of repeats: each is a group. A single one is split into groups by its runs' settings.
+    /// Runs, or folders of repeats: each is a group. A single folder, or more than two single runs, are grouped by their
+    /// settings.
     pub paths: Vec<PathBuf>,
     /// Compare what is not alike, too, and take incomplete runs.
     pub force: bool,
@@ -156,7 +158,7 @@ pub fn run(options: &Options) -> Result<Outcome, CompareError> {
     let wanted = metric::Wanted::new(options, &members)?;
     let mut tables: Vec<Vec<Row>> =
         (1..members.len()).map(|other| judging::rows(&members[0], &members[other], &wanted)).collect();
-    let looks = judging::decide(&mut tables);
+    let looks = deciding::decide(&mut tables, !options.metrics.is_empty());
     let rulings = rules::judge(&options.rules, &tables)?;
     let distributions: Vec<_> = members.iter().map(|group| shifts::distributions(group)).collect();
     let pairs = tables.into_iter().zip(differences).enumerate().map(|(number, (rows, differences))| {
@@ -164,7 +166,8 @@ pub fn run(options: &Options) -> Result<Outcome, CompareError> {
         Pair {
             other,
             differences,
-            long_connections: LongConnections::of(&members[0], &members[other], &rows),
+            long_connections: LongConnections::of(&members[0], &members[other], &rows)
+                .filter(|_| options.metrics.is_empty()),
             shifts: shifts::between(&distributions[0], &distributions[other]),
             rows,
         }

@@ -148,7 +148,7 @@ fn left_unseen(page: &mut Page, pair: &Pair) {
     let unseen = pair.rows.iter().filter(|row| !row.looked_at).count();
     if unseen > 0 {
         let text = format!(
-            "  {} more metrics (p90, p99.9, rare calls, ...): --all, or some: -m 'server.close.*'",
+            "  not shown: {} other metrics (p90, p99.9, rare calls, ...): --all, or some: -m 'server.close.*'",
             units::count(unseen as u64)
         );
         page.prose(Tone::Quiet, 4, &text);
@@ -360,10 +360,11 @@ fn how_judged(page: &mut Page, comparison: &Comparison) {
         format!("  verdicts need at least {LEAST_RUNS} runs of each group")
     } else {
         format!(
-            "  {differing} of {} differ. better or worse: Mann-Whitney's p, adjusted for {} looks (Benjamini-Hochberg), \
-             is at most 0.05, and the 95 % interval of the ratio of medians (bootstrap, widened by the buckets) excludes \
-             1. A single difference among so many needs more runs to show than one that is asked for alone: -m METRIC",
-            units::counted(rows().count() as u64, "metric"),
+            "  {differing} of {} differ. Better or worse: Mann-Whitney's p is at most 0.05 after {} looks are paid for \
+             (Benjamini-Hochberg: headlines first, then the parts of those that differ, else all together), and the 95 % \
+             interval of the ratio of medians (bootstrap, widened by the buckets) excludes 1. What is asked for alone \
+             needs fewer runs: -m METRIC",
+            rows().count(),
             comparison.looks,
         )
     };
