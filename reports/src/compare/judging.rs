@@ -140,6 +140,25 @@ fn row(a: &Members, b: &Members, metric: &Metric, wanted: &Wanted) -> Row {
 }
 
 impl Row {
+    /// A row that is looked at, without an interval.
+    #[cfg(test)]
+    pub(super) fn of_values(metric: Metric, a: &[f64], b: &[f64]) -> Self {
+        Self {
+            unit: metric.measure.unit(),
+            better: metric.better(false),
+            metric,
+            waits: false,
+            looked_at: true,
+            a: Summary::of(a),
+            b: Summary::of(b),
+            ratio: None,
+            interval: None,
+            p: statistics::mann_whitney(a, b),
+            p_adjusted: None,
+            verdict: Verdict::NotEnoughData,
+        }
+    }
+
     /// Where every run has the same value there is no chance finding to pay for (Tarone 1990).
     pub(super) fn is_a_look(&self) -> bool {
         let constant = |a: Summary, b: Summary| a.min.min(b.min) >= a.max.max(b.max);

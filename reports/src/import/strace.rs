@@ -87,8 +87,9 @@ enum Place {
     Rows,
     /// Below the second line of dashes.
     Total,
-    /// In a table that is not read.
+    /// In a table that is not read, and at its total.
     Ignored,
+    IgnoredTotal,
 }
 
 #[derive(Default)]
@@ -115,11 +116,12 @@ impl Reader {
             },
             (Place::Rows | Place::Ignored, 1..) => {
                 let ignored = matches!(self.place, Place::Ignored);
-                self.place = if ignored { Place::Outside } else { Place::Total };
+                self.place = if ignored { Place::IgnoredTotal } else { Place::Total };
             }
             (Place::Rows, 0) => self.row(number, line),
             (Place::Total, _) => self.total(number, line),
             (Place::Ignored, 0) => {}
+            (Place::IgnoredTotal, _) => self.place = Place::Outside,
         }
         Ok(())
     }

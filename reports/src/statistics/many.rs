@@ -3,7 +3,8 @@
 /// p values adjusted by Benjamini and Hochberg (1995), in the order of `p`.
 ///
 /// What is called different at 5 % of these contains at most 5 % of chance findings; where nothing differs at all,
-/// anything is called different in at most 5 % of comparisons. Both also hold for figures that move together.
+/// anything is called different in at most 5 % of comparisons. Both hold for independent figures and for those that
+/// move together, as the figures of a run do.
 #[must_use]
 pub fn adjusted(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
