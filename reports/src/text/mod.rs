@@ -5,6 +5,7 @@
 mod bench;
 mod bench_series;
 mod column;
+mod compare;
 mod completeness;
 mod counter_meaning;
 mod footnotes;
@@ -26,6 +27,7 @@ mod uring;
 pub use bench::bench;
 pub use bench_series::bench_series;
 pub use column::{Column, UnknownColumn};
+pub use compare::comparison;
 pub use overview::overview;
 pub use percentiles::percentiles;
 pub use run::{run, run_below_bench, run_viewed};
