@@ -1,0 +1,160 @@
+//! The full-screen view on a terminal: owns the terminal's state, and gives it back whatever happens.
+
+mod detail;
+mod glyphs;
+mod page;
+mod state;
+mod table;
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result};
+use ratatui::{
+    DefaultTerminal,
+    crossterm::event::{self, Event as TerminalEvent},
+    style::{Color, Style},
+};
+use signal_hook::{consts::SIGTSTP, flag, low_level::emulate_default_handler};
+
+use super::round::Round;
+use crate::events::{Event, Events};
+use glyphs::Glyphs;
+use state::{Action, State};
+
+/// Longest time until a signal is noticed.
+const SIGNAL_PAUSE: Duration = Duration::from_millis(100);
+
+/// How things are drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    glyphs: Glyphs,
+    color: bool,
+}
+
+impl Look {
+    fn color(&self, color: Color) -> Style {
+        if self.color { Style::new().fg(color) } else { Style::new() }
+    }
+}
+
+/// Why waiting ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// The time is over.
+    Over,
+    /// The user, or a signal, wants an end.
+    Quit,
+}
+
+/// The view. Dropping it gives the terminal back; so does a panic.
+pub(crate) struct Screen {
+    terminal: DefaultTerminal,
+    state: State,
+    look: Look,
+    interval: Duration,
+    /// What is shown; while paused an older one.
+    shown: Option<Round>,
+    stopped: Arc<AtomicBool>,
+    /// Keys can be read: false once the terminal is gone.
+    has_keys: bool,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// When it cannot be set up.
+    pub(crate) fn open(interval: Duration) -> Result<Self> {
+        let stopped = Arc::new(AtomicBool::new(false));
+        flag::register(SIGTSTP, Arc::clone(&stopped)).context("failed to install a signal handler")?;
+        let look = Look { glyphs: Glyphs::of_environment(), color: reports::terminal::style().color };
+        // Also restores the terminal when we panic.
+        let terminal = ratatui::try_init().context("failed to set the terminal up")?;
+        Ok(Self { terminal, state: State::default(), look, interval, shown: None, stopped, has_keys: true })
+    }
+
+    /// Shows a round, unless paused.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written.
+    pub(crate) fn show(&mut self, round: &Round) -> Result<()> {
+        if !self.state.paused || self.shown.is_none() {
+            self.shown = Some(round.clone());
+        }
+        self.draw()
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        let Some(round) = &self.shown else { return Ok(()) };
+        let (state, interval, look) = (&mut self.state, self.interval, &self.look);
+        self.terminal.draw(|frame| page::draw(frame, state, round, interval, look)).context("failed to draw")?;
+        Ok(())
+    }
+
+    /// Waits and answers keys meanwhile.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written.
+    pub(crate) fn wait(&mut self, time: Duration, events: &Events) -> Result<Waited> {
+        let until = Instant::now() + time;
+        loop {
+            if let Ok(Event::Interrupted(_)) = events.receiver.try_recv() {
+                return Ok(Waited::Quit);
+            }
+            if self.stopped.swap(false, Ordering::Relaxed) {
+                self.suspend()?;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(Waited::Over);
+            }
+            match self.next_event(left.min(SIGNAL_PAUSE)) {
+                Some(TerminalEvent::Key(key)) => match self.state.key(key, self.shown.as_ref()) {
+                    Action::Nothing => {}
+                    Action::Redraw => self.draw()?,
+                    Action::Quit => return Ok(Waited::Quit),
+                    Action::Suspend => self.suspend()?,
+                },
+                Some(TerminalEvent::Resize(..)) => self.draw()?,
+                _ => {}
+            }
+        }
+    }
+
+    fn next_event(&mut self, wait: Duration) -> Option<TerminalEvent> {
+        let polled = if self.has_keys { event::poll(wait) } else { Err(io::ErrorKind::NotConnected.into()) };
+        match polled {
+            Ok(true) => event::read().ok(),
+            Ok(false) => None,
+            Err(_) => {
+                // No keyboard, or the terminal is gone: a signal will end us.
+                self.has_keys = false;
+                thread::sleep(wait);
+                None
+            }
+        }
+    }
+
+    /// Stops as any program does, with the terminal as it was; takes it again when continued.
+    fn suspend(&mut self) -> Result<()> {
+        ratatui::restore();
+        emulate_default_handler(SIGTSTP).context("failed to stop")?;
+        self.terminal = ratatui::try_init().context("failed to set the terminal up again")?;
+        self.draw()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        let _ = ratatui::try_restore();
+    }
+}
