@@ -8,6 +8,9 @@ use crate::bucket::BUCKETS;
 pub struct ListenerEvents {
     /// Segments dropped at the final ACK because the accept queue was full. Each moved the socket's drop counter by 2.
     pub dropped_at_ack: u64,
+    /// Segments of handshakes that were answered or ignored, not refused: a SYN that came twice, the bare ACK that
+    /// `TCP_DEFER_ACCEPT` does not wait for. Each moved the socket's drop counter by 1 all the same.
+    pub discarded: u64,
     /// SYN-ACKs sent again.
     pub syn_ack_retransmits: u64,
     /// Connections whose wait in the accept queue was measured.
@@ -51,7 +54,7 @@ pub enum Lost {
     Namespace,
     /// The start of a wait, because too many connections were waiting.
     WaitStart,
-    /// A connection that was accepted by a process whose descriptors could not be followed to the sockets.
+    /// A wait whose listener could not be found: its descriptor was closed or replaced while accept slept.
     Accept,
 }
 

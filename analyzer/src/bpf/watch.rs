@@ -20,7 +20,7 @@ use super::{
 
 /// What each hook is there for, as said when it is off.
 const HOOKS: [(&str, &str); 5] = [
-    (AT_ACK, "drops at the final ACK are not told from those at the SYN, and count twice"),
+    (AT_ACK, "drops at the final ACK apart: they count twice, and handshake segments put aside once"),
     (QUEUED, ACCEPT_WAIT),
     (RETURNED, ACCEPT_WAIT),
     ("tcp_retransmit_skb", RETRANSMITS),
@@ -30,8 +30,8 @@ const AT_ACK: &str = "kfree_skb";
 const QUEUED: &str = "inet_sock_set_state";
 const RETURNED: &str = "sys_exit";
 const SYN_ACKS: &str = "tcp_retransmit_synack";
-const ACCEPT_WAIT: &str = "no accept-queue wait, no backlog as asked for";
-const RETRANSMITS: &str = "SYN and SYN-ACK retransmits are not told apart";
+const ACCEPT_WAIT: &str = "accept-queue wait, backlog as asked for";
+const RETRANSMITS: &str = "SYN and SYN-ACK retransmits apart";
 
 /// Globals of the object and the members whose offsets they are.
 const OFFSETS: [(&str, &str); 14] = [
@@ -62,6 +62,7 @@ pub(crate) struct WatchProbes {
 pub(crate) struct ListenerSeen {
     /// `None` when that hook is off.
     pub(crate) dropped_at_ack: Option<u64>,
+    pub(crate) discarded: Option<u64>,
     pub(crate) syn_ack_retransmits: Option<u64>,
     /// Backlog of the last `listen` that was seen.
     pub(crate) asked: Option<u32>,
@@ -80,12 +81,15 @@ impl WatchProbes {
         let offsets = offsets.into_iter().collect::<Result<Vec<_>>>()?;
         let mptcp_first = types.offset_if_any("mptcp_sock.first");
         let status = types.offset_if_any("task_struct.thread_info.status");
-        let overflow = types.own.enum_value("skb_drop_reason", "SKB_DROP_REASON_TCP_LISTEN_OVERFLOW");
+        let reason = |name| types.own.enum_value("skb_drop_reason", name);
+        let overflow = reason("SKB_DROP_REASON_TCP_LISTEN_OVERFLOW");
+        let not_specified = reason("SKB_DROP_REASON_NOT_SPECIFIED").unwrap_or(ABSENT);
         let numbers = [("NR_ACCEPT", Sysno::accept), ("NR_ACCEPT4", Sysno::accept4), ("NR_LISTEN", Sysno::listen)];
         let numbers = numbers.map(|(global, number)| (global, number as u32));
         let mut loader = EbpfLoader::new();
-        let reason = overflow.unwrap_or(ABSENT);
-        loader.btf(Some(&types.aya)).override_global("LISTEN_OVERFLOW", &reason, true);
+        let listen_overflow = overflow.unwrap_or(ABSENT);
+        loader.btf(Some(&types.aya)).override_global("LISTEN_OVERFLOW", &listen_overflow, true);
+        loader.override_global("NOT_SPECIFIED", &not_specified, true);
         loader.override_global("MPTCP_FIRST", &mptcp_first, true).override_global("TASK_STATUS", &status, true);
         for (global, number) in offsets.iter().chain(&numbers) {
             loader.override_global(global, number, true);
@@ -120,6 +124,7 @@ impl WatchProbes {
         let times_waits = self.is_on(QUEUED) && self.is_on(RETURNED);
         Ok(ListenerSeen {
             dropped_at_ack: count(AT_ACK, |events| events.dropped_at_ack),
+            discarded: count(AT_ACK, |events| events.discarded),
             syn_ack_retransmits: count(SYN_ACKS, |events| events.syn_ack_retransmits),
             asked: events.and_then(|events| u32::try_from(events.asked_plus_one.checked_sub(1)?).ok()),
             waits: times_waits.then(|| events.as_ref().map_or_else(|| Histogram::new(KERNEL), waits)),

@@ -2,8 +2,8 @@
 //!
 //! A SYN that is dropped fires no event that names its listener: there is only the socket's own drop counter, and the
 //! namespace's counters by cause. So a cause is given to a listener only where nothing else can have been the cause.
-//! A segment dropped at the final ACK moves the socket's counter by 2 (v6.18 `tcp_v4_syn_recv_sock`, `tcp_v4_rcv`) and
-//! is known by an event.
+//! A segment dropped at the final ACK moves the socket's counter by 2 (v6.18 `tcp_v4_syn_recv_sock`, `tcp_v4_rcv`), one
+//! of a half-open connection that is put aside by 1 (v6.18 `tcp_check_req`); both are known by events.
 
 use super::round::Causes;
 
@@ -38,6 +38,20 @@ pub(crate) struct Moved {
     pub(crate) counter: u64,
     /// Drops at the final ACK.
     pub(crate) at_ack: u64,
+    /// Segments put aside, which are no drops of connections.
+    pub(crate) discarded: u64,
+}
+
+impl Moved {
+    /// Drops at the SYN; `None` when the readings cannot be of the same stretch.
+    fn at_syn(self) -> Option<u64> {
+        self.counter.checked_sub(2 * self.at_ack)?.checked_sub(self.discarded)
+    }
+
+    /// Connection attempts dropped.
+    pub(crate) fn attempts(self) -> u64 {
+        self.counter.saturating_sub(self.at_ack + self.discarded)
+    }
 }
 
 /// How sure the two readings are of the same stretch.
@@ -53,20 +67,19 @@ pub(crate) enum Patience {
 ///
 /// `counters` is how far the namespace's moved.
 pub(crate) fn divide(moved: &[Moved], counters: ListenCounters, patience: Patience) -> Option<Vec<Causes>> {
-    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let attempts: i64 = moved.iter().map(|one| signed(one.counter) - signed(one.at_ack)).sum();
-    let at_ack: i64 = moved.iter().map(|one| signed(one.at_ack)).sum();
+    let sum = |of: fn(&Moved) -> u64| i64::try_from(moved.iter().map(of).sum::<u64>()).unwrap_or(i64::MAX);
+    let (attempts, at_ack) = (sum(|one| one.attempts()), sum(|one| one.at_ack));
     let kinds = Kinds {
         accept_queue: counters.overflows - at_ack,
         syn_queue: counters.syn_queue,
         rest: counters.drops - counters.overflows - counters.syn_queue,
     };
-    let whole = moved.iter().all(|one| one.counter >= 2 * one.at_ack) && kinds.possible();
+    let whole = moved.iter().all(|one| one.at_syn().is_some()) && kinds.possible();
     let same_stretch = whole && attempts == counters.drops;
     if !same_stretch && patience == Patience::MayWait {
         return None;
     }
-    let dropping = moved.iter().filter(|one| one.counter > 2 * one.at_ack).count();
+    let dropping = moved.iter().filter(|one| one.at_syn() > Some(0)).count();
     let known = same_stretch || (whole && attempts <= counters.drops && kinds.is_one());
     Some(moved.iter().map(|one| kinds.of(*one, known, dropping)).collect())
 }
@@ -90,7 +103,7 @@ impl Kinds {
     }
 
     fn of(self, one: Moved, known: bool, dropping: usize) -> Causes {
-        let at_syn = one.counter.saturating_sub(2 * one.at_ack);
+        let at_syn = one.at_syn().unwrap_or(0);
         let mut causes = Causes { accept_queue_at_ack: Some(one.at_ack), ..Causes::default() };
         let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
         if known && self.is_one() {
@@ -119,7 +132,7 @@ mod tests {
     }
 
     fn moved(pairs: &[(u64, u64)]) -> Vec<Moved> {
-        pairs.iter().map(|&(counter, at_ack)| Moved { counter, at_ack }).collect()
+        pairs.iter().map(|&(counter, at_ack)| Moved { counter, at_ack, discarded: 0 }).collect()
     }
 
     fn causes(syn: u64, ack: u64, queue: u64, other: u64) -> Causes {
@@ -130,6 +143,13 @@ mod tests {
     fn an_overflow_at_the_final_ack_moves_the_sockets_counter_by_two_and_is_one_drop() {
         let divided = divide(&moved(&[(43 + 2 * 15, 15)]), counters(58, 58, 0), Patience::MayWait);
         assert_eq!(divided, Some(vec![causes(43, 15, 0, 0)]));
+    }
+
+    #[test]
+    fn segments_put_aside_are_no_drops() {
+        let one = Moved { counter: 26 + 2 * 18 + 5, at_ack: 18, discarded: 26 };
+        assert_eq!(one.attempts(), 23);
+        assert_eq!(divide(&[one], counters(23, 23, 0), Patience::MayWait), Some(vec![causes(5, 18, 0, 0)]));
     }
 
     #[test]

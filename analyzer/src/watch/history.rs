@@ -228,3 +228,112 @@ impl History {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::round::Causes;
+    use std::time::Duration;
+
+    fn listener(cookie: u64, queue: u32, drops: u32) -> Listener {
+        let address = "127.0.0.1:9988".parse().expect("valid");
+        Listener { address, interface: 0, cookie, inode: 7, queue, limit: 16, drops }
+    }
+
+    fn ending(at: Instant) -> Ending {
+        Ending { counters: KernelCounters::default(), retransmits: None, settings: Settings::default(), at }
+    }
+
+    fn look(listeners: Vec<Listener>, counters: Option<ListenCounters>) -> Look {
+        Look { listeners, seen: BTreeMap::new(), counters }
+    }
+
+    fn begun(listeners: Vec<Listener>) -> (History, Instant) {
+        let start = Instant::now();
+        (History::begin(1, look(listeners, None), ending(start)), start)
+    }
+
+    fn rounds(looks: Vec<Vec<Listener>>) -> NetnsRound {
+        let mut looks = looks.into_iter();
+        let (mut history, start) = begun(looks.next().unwrap_or_default());
+        looks.for_each(|listeners| history.look(look(listeners, None)));
+        history.round(ending(start + Duration::from_secs(2)), None)
+    }
+
+    fn overflows(number: i64) -> Option<ListenCounters> {
+        Some(ListenCounters { overflows: number, drops: number, ..ListenCounters::default() })
+    }
+
+    #[test]
+    fn drops_count_from_our_start_and_the_high_water_mark_from_every_look() {
+        let round = rounds(vec![vec![listener(1, 0, 100)], vec![listener(1, 17, 104)], vec![listener(1, 2, 110)]]);
+        let row = &round.listeners[0];
+        assert_eq!((row.queue, row.high, row.drops, row.drops_ever), (2, 17, 10, 110));
+        assert!((row.drops_per_s - 5.0).abs() < 1e-9);
+        assert_eq!(Vec::from(row.recent.queue.clone()), [17]);
+    }
+
+    #[test]
+    fn a_socket_that_came_later_counts_from_nothing_and_a_counter_may_wrap() {
+        assert_eq!(rounds(vec![vec![], vec![listener(1, 0, 3)]]).listeners[0].drops, 3);
+        assert_eq!(rounds(vec![vec![listener(1, 0, u32::MAX)], vec![listener(1, 0, 4)]]).listeners[0].drops, 5);
+    }
+
+    #[test]
+    fn a_closed_socket_stays_only_if_it_dropped_something() {
+        assert!(rounds(vec![vec![listener(1, 0, 0)], vec![]]).listeners.is_empty());
+        let round = rounds(vec![vec![listener(1, 0, 0)], vec![listener(1, 3, 9)], vec![]]);
+        let row = &round.listeners[0];
+        assert_eq!((row.gone, row.queue, row.drops), (true, 0, 9));
+    }
+
+    #[test]
+    fn two_sockets_on_one_address_are_two_rows_and_a_group() {
+        let round =
+            rounds(vec![vec![listener(1, 0, 0), listener(2, 0, 0)], vec![listener(1, 0, 1), listener(2, 0, 6)]]);
+        assert_eq!(round.listeners.iter().map(|row| row.drops).collect::<Vec<_>>(), [1, 6]);
+        assert_eq!((round.groups.len(), round.groups[0].drops), (1, 7));
+    }
+
+    #[test]
+    fn counters_are_asked_for_only_when_a_socket_dropped_something() {
+        let (mut history, _) = begun(vec![listener(1, 0, 5)]);
+        assert!(!history.asks_for_counters(&[listener(1, 3, 5)]));
+        assert!(!history.asks_for_counters(&[listener(1, 3, 5), listener(2, 0, 0)]));
+        assert!(history.asks_for_counters(&[listener(1, 3, 6)]));
+        // The counters are behind: asked for until they agree.
+        history.look(look(vec![listener(1, 3, 6)], overflows(0)));
+        assert!(history.asks_for_counters(&[listener(1, 3, 6)]));
+        history.look(look(vec![listener(1, 3, 6)], overflows(1)));
+        assert!(!history.asks_for_counters(&[listener(1, 3, 6)]));
+    }
+
+    #[test]
+    fn drops_whose_readings_never_agree_are_divided_up_once_all_is_quiet() {
+        let (mut history, start) = begun(vec![listener(1, 0, 0), listener(2, 0, 0)]);
+        // The second socket dropped 4 and was closed before a look saw that.
+        history.look(look(vec![listener(1, 0, 6)], overflows(10)));
+        let pending = history.round(ending(start + Duration::from_secs(1)), None).listeners[0].causes;
+        assert_eq!(pending, Causes { other: 6, ..Causes::default() });
+        history.look(look(vec![listener(1, 0, 6)], overflows(10)));
+        let settled = history.round(ending(start + Duration::from_secs(2)), None).listeners[0].causes;
+        // Accept-queue overflows were all that there was.
+        assert_eq!(settled, Causes { accept_queue_at_syn: 6, ..Causes::default() });
+        // What comes afterwards is measured from there.
+        history.look(look(vec![listener(1, 0, 9)], overflows(13)));
+        let later = history.round(ending(start + Duration::from_secs(3)), None).listeners[0].causes;
+        assert_eq!(later, Causes { accept_queue_at_syn: 9, ..Causes::default() });
+    }
+
+    #[test]
+    fn cookies_are_given_to_a_listener_only_when_it_was_alone() {
+        let cookies = Some(ListenCounters { cookies: 7, ..ListenCounters::default() });
+        let (mut alone, start) = begun(vec![listener(1, 0, 0)]);
+        alone.look(look(vec![listener(1, 0, 0)], cookies));
+        assert_eq!(alone.round(ending(start), None).listeners[0].cookies, Some(7));
+        let two = vec![listener(1, 0, 0), listener(2, 0, 0)];
+        let (mut several, start) = begun(two.clone());
+        several.look(look(two, cookies));
+        assert_eq!(several.round(ending(start), None).listeners[0].cookies, None);
+    }
+}

@@ -102,8 +102,7 @@ mod tests {
 
     #[test]
     fn a_line_says_queue_limit_high_water_drops_by_cause_wait_and_owner() {
-        let mut round = round(vec![Row { owner: Some("1/echo\x1b[31m".to_owned()), ..row("0.0.0.0:9988") }]);
-        round.time = "2026-11-30T10:00:00.123Z".to_owned();
+        let round = round(vec![Row { owner: Some("1/echo\x1b[31m".to_owned()), ..row("0.0.0.0:9988") }]);
         let text = lines(&round);
         let expected = "10:00:00Z 0.0.0.0:9988                3/128   129     271    13.6     250      15       4       2     \
                         300    120us   2.50ms  1/echo\\u{1b}[31m\n";

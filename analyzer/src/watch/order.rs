@@ -150,7 +150,11 @@ mod tests {
     #[test]
     fn every_order_comes_in_turn() {
         let mut sort = Sort::default();
-        let names: Vec<_> = (0..6).map(|_| std::mem::replace(&mut sort, sort.next()).name()).collect();
+        let mut names = Vec::new();
+        for _ in 0..6 {
+            names.push(sort.name());
+            sort = sort.next();
+        }
         assert_eq!(names, ["drops", "drops/s", "queue", "fill", "wait", "address"]);
         assert_eq!(sort, Sort::Drops);
     }

@@ -58,6 +58,9 @@ pub(crate) struct Row {
     pub(crate) causes: Causes,
     /// The socket's own drop counter: since it was made.
     pub(crate) drops_ever: u32,
+    /// Segments of half-open connections that were answered or ignored, not refused, since the start: in the socket's
+    /// own counter, not in the drops. `None` without the probes, when they are in both.
+    pub(crate) put_aside: Option<u64>,
     /// SYN cookies sent since the start; `None` when there are others in the namespace that may have sent them.
     pub(crate) cookies: Option<u64>,
     pub(crate) syn_ack_retransmits: Option<u64>,

@@ -25,6 +25,7 @@ pub(crate) fn row(address: &str) -> Row {
         drops_per_s: 13.55,
         causes: Causes { accept_queue_at_syn: 250, accept_queue_at_ack: Some(15), syn_queue: 4, other: 2 },
         drops_ever: 300,
+        put_aside: Some(14),
         cookies: Some(0),
         syn_ack_retransmits: Some(2),
         accept_wait: Some(Waits { since_start: wait, recent: wait }),
@@ -57,7 +58,7 @@ pub(crate) fn host() -> Host {
 pub(crate) fn round(rows: Vec<Row>) -> Round {
     let netns = NetnsRound { netns: 4_026_531_840, name: None, listeners: rows, groups: Vec::new(), host: host() };
     Round {
-        time: "10:00:00Z".to_owned(),
+        time: "2026-11-30T10:00:00.123Z".to_owned(),
         interval_s: 1.0,
         elapsed_s: 61.0,
         namespaces: vec![netns],

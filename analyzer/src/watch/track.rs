@@ -16,7 +16,7 @@ pub(crate) struct Track {
     pub(crate) now: Listener,
     /// What the socket's counter and the final-ACK events moved since the start; the counter itself wraps at 2^32.
     moved: Moved,
-    at_ack_at_begin: u64,
+    at_begin: Moved,
     /// The same at the last division by cause, and what is known since.
     divided: Moved,
     causes: Causes,
@@ -36,19 +36,18 @@ pub(crate) struct Track {
 impl Track {
     /// A socket seen for the first time; `is_new` when it was made since the start, and dropped nothing before.
     pub(crate) fn new(now: Listener, seen: &ListenerSeen, is_new: bool) -> Self {
-        let (mut at_ack_at_begin, mut syn_acks_at_begin, mut moved) = (0, 0, Moved::default());
-        if is_new {
-            moved = Moved { counter: u64::from(now.drops), at_ack: seen.dropped_at_ack.unwrap_or(0) };
+        let at_first = moved(&now, seen);
+        let (at_begin, moved, syn_acks_at_begin) = if is_new {
+            (Moved::default(), at_first, 0)
         } else {
-            at_ack_at_begin = seen.dropped_at_ack.unwrap_or(0);
-            syn_acks_at_begin = seen.syn_ack_retransmits.unwrap_or(0);
-        }
+            (at_first, Moved::default(), seen.syn_ack_retransmits.unwrap_or(0))
+        };
         Self {
             high: now.queue,
             high_of_round: now.queue,
             now,
             moved,
-            at_ack_at_begin,
+            at_begin,
             divided: Moved::default(),
             causes: Causes::default(),
             drops_at_round: 0,
@@ -74,14 +73,20 @@ impl Track {
         self.high_of_round = self.high_of_round.max(now.queue);
         self.now = now;
         if let Some(seen) = seen {
-            self.moved.at_ack = seen.dropped_at_ack.unwrap_or(0).saturating_sub(self.at_ack_at_begin);
+            let events = moved(&self.now, seen);
+            self.moved.at_ack = events.at_ack.saturating_sub(self.at_begin.at_ack);
+            self.moved.discarded = events.discarded.saturating_sub(self.at_begin.discarded);
             self.seen = seen.clone();
         }
     }
 
     /// Movement that is not divided up yet.
     pub(crate) fn pending(&self) -> Moved {
-        Moved { counter: self.moved.counter - self.divided.counter, at_ack: self.moved.at_ack - self.divided.at_ack }
+        Moved {
+            counter: self.moved.counter - self.divided.counter,
+            at_ack: self.moved.at_ack - self.divided.at_ack,
+            discarded: self.moved.discarded - self.divided.discarded,
+        }
     }
 
     /// Takes the causes of what was pending.
@@ -93,7 +98,7 @@ impl Track {
 
     /// Connection attempts dropped since the start.
     pub(crate) fn drops(&self) -> u64 {
-        self.moved.counter.saturating_sub(self.moved.at_ack)
+        self.moved.attempts()
     }
 
     /// What is not divided up yet is among the others.
@@ -134,12 +139,22 @@ impl Track {
             drops_per_s: new as f64 / seconds,
             causes: self.causes(),
             drops_ever: self.now.drops,
+            put_aside: self.seen.discarded.map(|_| self.moved.discarded),
             cookies: alone.then_some(self.cookies),
             syn_ack_retransmits: self.seen.syn_ack_retransmits.map(|now| now.saturating_sub(self.syn_acks_at_begin)),
             accept_wait: self.waits.summary(),
             gone: self.gone,
             recent: self.recent.clone(),
         }
+    }
+}
+
+/// Counts since the socket was made, or since the probes were attached.
+fn moved(now: &Listener, seen: &ListenerSeen) -> Moved {
+    Moved {
+        counter: u64::from(now.drops),
+        at_ack: seen.dropped_at_ack.unwrap_or(0),
+        discarded: seen.discarded.unwrap_or(0),
     }
 }
 

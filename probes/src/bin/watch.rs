@@ -2,7 +2,7 @@
 //!
 //! | program | hook | does |
 //! |---|---|---|
-//! | `kfree_skb` | tp_btf | counts what a listener dropped at the final ACK of a handshake |
+//! | `kfree_skb` | tp_btf | counts what a listener dropped, or only put aside, at the final ACK of a handshake |
 //! | `inet_sock_set_state` | tp_btf | notes when a connection comes into an accept queue |
 //! | `sys_exit` | tp_btf | at accept's return, adds the wait to the listener's; at listen's, notes the backlog asked for |
 //! | `tcp_retransmit_skb`, `tcp_retransmit_synack` | tp_btf | count SYNs and SYN-ACKs sent again |
@@ -62,6 +62,9 @@ static LOSSES: PerCpuArray<u64> = PerCpuArray::with_max_entries(LOST, 0);
 /// `SKB_DROP_REASON_TCP_LISTEN_OVERFLOW`, whose number differs between kernels.
 #[unsafe(no_mangle)]
 static LISTEN_OVERFLOW: Global<u32> = Global::new(ABSENT);
+/// `SKB_DROP_REASON_NOT_SPECIFIED`.
+#[unsafe(no_mangle)]
+static NOT_SPECIFIED: Global<u32> = Global::new(ABSENT);
 
 #[unsafe(no_mangle)]
 static NR_ACCEPT: Global<u32> = Global::new(ABSENT);
@@ -132,17 +135,20 @@ fn netns_of(sock: *const c_void) -> Option<u32> {
 #[btf_tracepoint(function = "kfree_skb")]
 fn kfree_skb(ctx: BtfTracePointContext) -> i32 {
     let reason: u32 = ctx.arg(2);
-    if reason != LISTEN_OVERFLOW.load() {
+    let is_overflow = reason == LISTEN_OVERFLOW.load();
+    if !is_overflow && reason != NOT_SPECIFIED.load() {
         return 0;
     }
     let listener: *mut c_void = ctx.arg(3);
-    if listener.is_null() {
+    // SAFETY: a BTF pointer that is not null, the offset is from the kernel's BTF.
+    if listener.is_null() || unsafe { member::read::<u8>(listener, &SOCK_STATE) } != TCP_LISTEN {
         return 0;
     }
-    // SAFETY: a BTF pointer that is not null.
+    // SAFETY: as above.
     let cookie = unsafe { bpf_get_socket_cookie(listener) };
     if let Some(events) = listener_events(cookie) {
-        add(&mut events.dropped_at_ack, 1);
+        // Of a listener, only `tcp_check_req` gives up a segment without a reason (v6.18 `tcp_v4_rcv`).
+        add(if is_overflow { &mut events.dropped_at_ack } else { &mut events.discarded }, 1);
     }
     0
 }
@@ -210,18 +216,20 @@ fn tcp_sock(fd: u32) -> Option<u64> {
     }
 }
 
-/// Cookie of a listening socket; `None` when it is none, or nobody asked for its cookie yet.
+/// Cookie of a listening socket; 0 when nobody asked for it, and so nobody watches the socket.
 #[inline(always)]
 fn listener_cookie(fd: u32) -> Option<u64> {
     let sock = tcp_sock(fd)?;
     let state: u8 = read_at(sock, SOCK_STATE.load())?;
-    let cookie: u64 = read_at(sock, SOCK_COOKIE.load())?;
-    if state == TCP_LISTEN && cookie != 0 { Some(cookie) } else { None }
+    if state == TCP_LISTEN { read_at(sock, SOCK_COOKIE.load()) } else { None }
 }
 
 #[inline(always)]
 fn listened(fd: u32, backlog: u32) {
-    if let Some(events) = listener_cookie(fd).and_then(listener_events) {
+    if let Some(cookie) = listener_cookie(fd)
+        && cookie != 0
+        && let Some(events) = listener_events(cookie)
+    {
         events.asked_plus_one = u64::from(backlog) + 1;
     }
 }
@@ -235,9 +243,14 @@ fn accepted(listener: u32, connection: u32) {
     let _ = WAITING_SINCE.remove(&sock);
     // SAFETY: takes nothing, returns a number.
     let wait_ns = unsafe { bpf_ktime_get_ns() }.saturating_sub(since);
-    match listener_cookie(listener).and_then(listener_events) {
-        Some(events) => add_wait(events, wait_ns),
+    match listener_cookie(listener) {
         None => add_one(&LOSSES, Lost::Accept as u32),
+        Some(0) => {}
+        Some(cookie) => {
+            if let Some(events) = listener_events(cookie) {
+                add_wait(events, wait_ns);
+            }
+        }
     }
 }
 

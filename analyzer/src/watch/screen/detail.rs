@@ -16,8 +16,8 @@ pub(crate) fn lines(row: &Row, round: &Round, width: usize, look: &Look) -> Vec<
     let host = round.namespaces.iter().find(|netns| netns.netns == row.netns).map(|netns| &netns.host);
     let mut lines = vec![title(row, width, look)];
     lines.extend(flowed("queue   ", &queue_words(row, host), width));
-    lines.extend(flowed("drops   ", &drop_words(row), width));
     lines.extend(flowed("wait    ", &wait_words(row), width));
+    lines.extend(flowed("drops   ", &drop_words(row), width));
     let room = width.saturating_sub(30).min(120);
     let top = u64::from(row.limit) + 1;
     lines.push(format!(" queue   {} 0..{}", look.glyphs.chart(&row.recent.queue, top, room), short(top)));
@@ -62,62 +62,64 @@ fn drop_words(row: &Row) -> Vec<String> {
         format!("other {}", units::count(causes.other)),
         format!("cookies sent {}", known(row.cookies)),
         format!("SYN-ACKs sent again {}", known(row.syn_ack_retransmits)),
+        format!("no drops but put aside {}", known(row.put_aside)),
         format!("socket's own counter {}", row.drops_ever),
     ]
 }
 
 fn wait_words(row: &Row) -> Vec<String> {
     let Some(waits) = row.accept_wait else { return vec!["not measured: no probes".to_owned()] };
-    let percentile = |name: &str, ns: Option<u64>| format!("{name} {}", ns.map_or_else(|| "-".to_owned(), time));
     let words = |wait: &Wait| {
         [("p50", wait.p50_ns), ("p90", wait.p90_ns), ("p99", wait.p99_ns), ("max", wait.max_ns)]
-            .map(|(name, ns)| percentile(name, ns))
-            .join("  ")
+            .map(|(name, ns)| format!("{name} {}", ns.map_or_else(|| "-".to_owned(), time)))
     };
-    vec![
-        format!("{} in {}", words(&waits.recent), units::counted(waits.recent.count, "accept")),
-        format!("since the start {} in {}", words(&waits.since_start), units::count(waits.since_start.count)),
-    ]
+    let mut all = Vec::from(words(&waits.recent));
+    all.push(format!("of {}", units::counted(waits.recent.count, "accept")));
+    let [median, rest @ ..] = words(&waits.since_start);
+    all.push(format!("since the start {median}"));
+    all.extend(rest);
+    all.push(format!("of {}", units::count(waits.since_start.count)));
+    all
 }
 
-/// The namespace's lines.
+/// The namespace's lines, the most important figures first.
 pub(crate) fn host(netns: &NetnsRound, name: Option<String>, width: usize) -> Vec<String> {
     let host = &netns.host;
-    let per_s = |count: &Count| format!("{} ({}/s)", units::signed(count.since_start), rate(count.per_s));
-    let mut words = vec![match (&host.syn_retransmits, &host.syn_ack_retransmits) {
-        (Some(syn), Some(syn_ack)) => {
-            format!("sent again: SYN {}  SYN-ACK {}", per_s(syn), per_s(syn_ack))
-        }
-        _ => format!("sent again: SYN and SYN-ACK {}", per_s(&host.handshake_retransmits)),
-    }];
-    words.push(format!("overflows {}", per_s(&host.listen_overflows)));
-    words.push(format!("listen drops {}", per_s(&host.listen_drops)));
-    words.push(format!("SYN queue full {}", per_s(&host.syn_queue_drops)));
-    words.push(format!("cookies {}", per_s(&host.cookies)));
-    words.push(format!("TIME_WAIT {} (+{}/s)", units::count(host.time_wait), rate(host.time_wait_made.per_s)));
-    words.extend(host.ports().map(|ports| ports_in_use(host.ports_at_most, ports)));
-    words.push(format!("orphans {}{}", units::count(host.orphans), of(host.max_orphans)));
-    let pressed = match host.memory_pressures.since_start {
-        0 => String::new(),
-        times => format!(", {times} x short"),
+    let counter = |name: &str, count: &Count| match count.per_s {
+        0.0 => format!("{name} {}", units::signed(count.since_start)),
+        per_s => format!("{name} {} ({}/s)", units::signed(count.since_start), units::rate(per_s)),
     };
-    words.push(format!("memory {}{} pages{pressed}", units::count(host.memory_pages), of(host.memory_pressure_pages)));
-    let label = name.map_or_else(|| "host  ".to_owned(), |name| format!("{name}  "));
-    flowed(&label, &words, width)
+    let gauge = |name: &str, now: u64, most: Option<u64>| match most {
+        Some(most) => format!("{name} {} of {}", short(now), short(most)),
+        None => format!("{name} {}", short(now)),
+    };
+    let mut words = vec![
+        counter("overflows", &host.listen_overflows),
+        counter("listen drops", &host.listen_drops),
+        counter("SYN queue full", &host.syn_queue_drops),
+        counter("cookies", &host.cookies),
+    ];
+    words.extend(match (&host.syn_retransmits, &host.syn_ack_retransmits) {
+        (Some(syn), Some(syn_ack)) => vec![counter("SYN again", syn), counter("SYN-ACK again", syn_ack)],
+        _ => vec![counter("SYN and SYN-ACK again", &host.handshake_retransmits)],
+    });
+    let made = host.time_wait_made.per_s;
+    let made = if made == 0.0 { String::new() } else { format!(" (+{}/s)", units::rate(made)) };
+    words.push(format!("TIME_WAIT {}{made}", units::count(host.time_wait)));
+    words.extend(host.ports().map(|ports| ports_in_use(host.ports_at_most, ports)));
+    words.push(gauge("orphans", host.orphans, host.max_orphans));
+    words.push(gauge("memory", host.memory_pages, host.memory_pressure_pages) + " pages");
+    if host.memory_pressures.since_start > 0 {
+        words.push(counter("memory pressure", &host.memory_pressures));
+    }
+    let label = name.unwrap_or_else(|| "host".to_owned());
+    flowed(&format!("{label}  "), &words, width)
 }
 
 /// Without looking at every socket there is an upper bound only.
 fn ports_in_use(at_most: u64, ports: u64) -> String {
     let share = at_most.min(ports) as f64 / ports as f64;
-    format!("ports at most {} of {}", units::percent(share).replace(' ', ""), units::count(ports))
-}
-
-fn of(limit: Option<u64>) -> String {
-    limit.map_or_else(String::new, |limit| format!(" of {}", short(limit)))
-}
-
-fn rate(per_s: f64) -> String {
-    if per_s == 0.0 { "0".to_owned() } else { units::rate(per_s) }
+    format!("ports <= {} of {}", units::percent(share).replace(' ', ""), units::count(ports))
 }
 
 /// Words in as many lines as they need, two spaces apart, below a label.
@@ -162,7 +164,7 @@ mod tests {
             }
             let lines = host(&round.namespaces[0], None, width);
             assert!(lines.iter().all(|line| columns(line) <= width), "{width}: {lines:#?}");
-            assert!(lines.join("\n").contains("ports at most 1.8% of 28,232"), "{lines:#?}");
+            assert!(lines.join("\n").contains("ports <= 1.8% of 28,232"), "{lines:#?}");
         }
     }
 }

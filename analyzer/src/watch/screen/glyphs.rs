@@ -20,7 +20,7 @@ pub(crate) const BLOCKS: Glyphs =
 
 /// For all others.
 pub(crate) const ASCII: Glyphs =
-    Glyphs { full: '#', empty: '.', levels: [' ', '_', '.', '-', '=', '+', '*', '%', '#'], rule: '-' };
+    Glyphs { full: '#', empty: '.', levels: [' ', '_', ',', ':', '-', '=', '+', '*', '#'], rule: '-' };
 
 impl Glyphs {
     /// Those for the character set that the environment names.

@@ -76,7 +76,7 @@ fn body(state: &mut State, round: &Round, (width, height): (usize, usize), look:
     let mut lines: Vec<Line<'static>> = Vec::new();
     if let Some(netns) = netns {
         let name = several.then(|| format!("netns {}", called(netns)));
-        lines.extend(detail::host(netns, name, width).into_iter().take(height / 4 + 1).map(Line::raw));
+        lines.extend(detail::host(netns, name, width).into_iter().take(height / 6 + 1).map(Line::raw));
     }
     lines.push(Line::default());
     let layout = Layout::of(width, several);
@@ -193,14 +193,17 @@ mod tests {
         for width in [1, 5, 20, 61] {
             for height in 1..20 {
                 drawn(&mut State::default(), 50, (width, height));
-                drawn(&mut State { help: true, ..State::default() }, 0, (width, height));
+                let mut state = State::default();
+                state.help = true;
+                drawn(&mut state, 0, (width, height));
             }
         }
     }
 
     #[test]
     fn the_selected_listener_is_on_the_page_however_far_down() {
-        let mut state = State { selected: 45, ..State::default() };
+        let mut state = State::default();
+        state.selected = 45;
         let page = drawn(&mut state, 50, (80, 24));
         assert!(page.contains("10.0.0.1:7045"), "{page}");
     }

@@ -249,8 +249,8 @@ mod tests {
     #[test]
     fn narrow_tables_keep_queue_drops_and_rate_and_wide_ones_have_everything() {
         let (header, row) = text(60);
-        assert_eq!(header.trim_end(), "LISTENER              QUEUE/LIMIT FILL     DROPS     /S");
-        assert_eq!(row.trim_end(), "0.0.0.0:9988                3/128 #.......     271   13.6");
+        assert_eq!(header.trim_end(), "LISTENER              QUEUE/LIMIT FILL          DROPS     /S");
+        assert_eq!(row.trim_end(), "0.0.0.0:9988                3/128 #..........     271   13.6");
         let (header, _) = text(200);
         assert_eq!(header.split_whitespace().count(), COLUMNS.len() - 1, "{header}");
     }

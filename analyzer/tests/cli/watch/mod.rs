@@ -1,5 +1,9 @@
 //! `analyzer watch`: what a full accept queue looks like, and a clean end.
 
+mod queues;
+mod scenario;
+mod syns;
+
 use std::{
     process::{Command, Stdio},
     thread,
@@ -40,7 +44,7 @@ fn ctrl_c_ends_it_cleanly() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    thread::sleep(Duration::from_millis(500));
+    thread::sleep(Duration::from_millis(2500));
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
