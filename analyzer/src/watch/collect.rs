@@ -61,7 +61,11 @@ impl Collector {
     /// When a namespace cannot be opened or the kernel does not answer. Probes that cannot be had are only missed.
     pub(crate) fn begin(args: &WatchArgs) -> Result<Self> {
         let mut missing = Vec::new();
-        let probes = if args.once || args.no_probes { None } else { probes(&mut missing) };
+        let probes = match args {
+            WatchArgs { once: true, .. } => without_probes(&mut missing, "--once"),
+            WatchArgs { no_probes: true, .. } => without_probes(&mut missing, "--no-probes"),
+            _ => probes(&mut missing),
+        };
         if !rustix::process::geteuid().is_root() {
             missing.push("owners of other users' sockets: that needs root (sudo analyzer watch)".to_owned());
         }
@@ -168,10 +172,14 @@ fn probes(missing: &mut Vec<String>) -> Option<WatchProbes> {
             log::debug!("{error:#}");
             let needs_root = !rustix::process::geteuid().is_root();
             let why = if needs_root { "that needs root".to_owned() } else { format!("{error:#}") };
-            missing.push(format!("accept-queue wait, backlog as asked for, drops at the final ACK apart: {why}"));
-            None
+            without_probes(missing, &why)
         }
     }
+}
+
+fn without_probes(missing: &mut Vec<String>, why: &str) -> Option<WatchProbes> {
+    missing.push(format!("accept-queue wait, backlog as asked for, drops at the final ACK apart: {why}"));
+    None
 }
 
 impl Namespace {

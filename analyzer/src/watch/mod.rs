@@ -93,17 +93,14 @@ enum Output {
         begun: bool,
     },
     Json,
-    Screen {
-        screen: Screen,
-        last: Option<Round>,
-    },
+    Screen(Screen),
 }
 
 impl Output {
     /// A screen on a terminal, lines elsewhere and where only one round is asked for.
     fn open(args: &WatchArgs, missing: &[String]) -> Result<Self> {
         if !args.json && !args.once && io::stdout().is_terminal() {
-            return Ok(Self::Screen { screen: Screen::open(args.interval)?, last: None });
+            return Ok(Self::Screen(Screen::open(args.interval)?));
         }
         if args.json {
             return Ok(Self::Json);
@@ -115,11 +112,11 @@ impl Output {
     }
 
     fn is_screen(&self) -> bool {
-        matches!(self, Self::Screen { .. })
+        matches!(self, Self::Screen(_))
     }
 
     fn wait(&mut self, time: Duration, events: &Events) -> Result<Waited> {
-        if let Self::Screen { screen, .. } = self {
+        if let Self::Screen(screen) = self {
             return screen.wait(time, events);
         }
         match events.receiver.recv_timeout(time) {
@@ -130,10 +127,7 @@ impl Output {
 
     fn show(&mut self, round: &Round) -> Result<()> {
         match self {
-            Self::Screen { screen, last } => {
-                *last = Some(round.clone());
-                screen.show(round)
-            }
+            Self::Screen(screen) => screen.show(round),
             Self::Json => write(&(serde_json::to_string(round).context("bug: a round is JSON")? + "\n")),
             Self::Lines { begun } => {
                 let header =
@@ -145,9 +139,10 @@ impl Output {
 
     /// Gives the terminal back and leaves the last figures standing on it.
     fn finish(self) -> Result<()> {
-        let Self::Screen { screen, last } = self else { return Ok(()) };
-        drop(screen);
-        last.map_or(Ok(()), |round| write(&format!("{}\n{}", lines::HEADER, lines::lines(&round))))
+        match self {
+            Self::Screen(screen) => write(&screen.close()),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -9,10 +9,25 @@ use super::{
     Look,
     table::{short, time},
 };
-use crate::watch::round::{Count, Host, NetnsRound, Round, Row, Wait};
+use crate::watch::round::{Count, Group, Host, NetnsRound, Round, Row, Wait};
+
+/// The selected group's lines.
+pub(crate) fn group(group: &Group, width: usize, look: &Look) -> Vec<String> {
+    let words = [
+        format!("{} sockets share this address (SO_REUSEPORT)", group.members),
+        format!("{} of them full", group.full),
+        format!("{} waiting", units::count(group.queue)),
+        format!("limits {} in all", units::count(group.limit)),
+        format!("{} dropped since the start", units::count(group.drops)),
+        "a full member loses what is steered to it, however empty the others are".to_owned(),
+    ];
+    let mut lines = vec![ruled(&group.address.to_string(), width, look)];
+    lines.extend(flowed("group   ", &words, width));
+    lines
+}
 
 /// The selected listener's lines, the most important first.
-pub(crate) fn lines(row: &Row, round: &Round, width: usize, look: &Look) -> Vec<String> {
+pub(crate) fn row(row: &Row, round: &Round, width: usize, look: &Look) -> Vec<String> {
     let host = round.namespaces.iter().find(|netns| netns.netns == row.netns).map(|netns| &netns.host);
     let mut lines = vec![title(row, width, look)];
     lines.extend(flowed("queue   ", &queue_words(row, host), width));
@@ -20,10 +35,10 @@ pub(crate) fn lines(row: &Row, round: &Round, width: usize, look: &Look) -> Vec<
     lines.extend(flowed("drops   ", &drop_words(row), width));
     let room = width.saturating_sub(30).min(120);
     let top = u64::from(row.limit) + 1;
-    lines.push(format!(" queue   {} 0..{}", look.glyphs.chart(&row.recent.queue, top, room), short(top)));
+    lines.push(format!(" waiting {} 0..{}", look.glyphs.chart(&row.recent.queue, top, room), short(top)));
     let most = row.recent.drops.iter().copied().max().unwrap_or(0);
     lines.push(format!(
-        " drops   {} most {} an interval",
+        " dropped {} most {} an interval",
         look.glyphs.chart(&row.recent.drops, most, room),
         short(most)
     ));
@@ -33,7 +48,11 @@ pub(crate) fn lines(row: &Row, round: &Round, width: usize, look: &Look) -> Vec<
 fn title(row: &Row, width: usize, look: &Look) -> String {
     let owner = row.owner.as_deref().map_or_else(String::new, |owner| format!("  {}", printable(owner)));
     let closed = if row.gone { "  (closed)" } else { "" };
-    let text = format!("{0}{0} {1}{owner}{closed} ", look.glyphs.rule, row.address);
+    ruled(&format!("{}{owner}{closed}", row.address), width, look)
+}
+
+fn ruled(text: &str, width: usize, look: &Look) -> String {
+    let text = format!("{0}{0} {text} ", look.glyphs.rule);
     let rule = look.glyphs.rule.to_string().repeat(width.saturating_sub(columns(&text)));
     text + &rule
 }
@@ -69,6 +88,9 @@ fn drop_words(row: &Row) -> Vec<String> {
 
 fn wait_words(row: &Row) -> Vec<String> {
     let Some(waits) = row.accept_wait else { return vec!["not measured: no probes".to_owned()] };
+    if waits.since_start.count == 0 {
+        return vec!["no connection accepted since the start".to_owned()];
+    }
     let words = |wait: &Wait| {
         [("p50", wait.p50_ns), ("p90", wait.p90_ns), ("p99", wait.p99_ns), ("max", wait.max_ns)]
             .map(|(name, ns)| format!("{name} {}", ns.map_or_else(|| "-".to_owned(), time)))
@@ -156,7 +178,7 @@ mod tests {
         let round = round(vec![row("0.0.0.0:9988")]);
         let listener = &round.namespaces[0].listeners[0];
         for width in [60, 80, 140] {
-            let lines = lines(listener, &round, width, &LOOK);
+            let lines = super::row(listener, &round, width, &LOOK);
             assert!(lines.iter().all(|line| columns(line) <= width && !line.contains("...")), "{width}: {lines:#?}");
             let text = lines.join("\n");
             for part in ["holds 129", "asked for 4096", "at final ACK 15", "p99 2.50ms", "socket's own counter 300"] {

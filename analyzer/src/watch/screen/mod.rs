@@ -60,7 +60,7 @@ pub(crate) struct Screen {
     state: State,
     look: Look,
     interval: Duration,
-    /// What is shown; while paused an older one.
+    /// What is shown; while paused not the latest.
     shown: Option<Round>,
     stopped: Arc<AtomicBool>,
     /// Keys can be read: false once the terminal is gone.
@@ -90,6 +90,13 @@ impl Screen {
             self.shown = Some(round.clone());
         }
         self.draw()
+    }
+
+    /// Gives the terminal back; returns the last figures as text that fits it.
+    pub(crate) fn close(self) -> String {
+        let width = self.terminal.size().map_or(80, |size| usize::from(size.width));
+        let round = self.shown.as_ref();
+        round.map_or_else(String::new, |round| page::farewell(&self.state, round, width, &self.look))
     }
 
     fn draw(&mut self) -> Result<()> {

@@ -8,7 +8,10 @@ use ratatui::{
     style::{Color, Modifier, Style},
     text::{Line, Text},
 };
-use reports::printable::columns;
+use reports::{
+    printable::{clipped, columns},
+    units,
+};
 
 use super::{
     Look, detail,
@@ -23,24 +26,24 @@ const ROOM_FOR_DETAIL: usize = 16;
 const KEYS: [&str; 7] = ["q quit", "s sort", "/ port", "space pause", "up/down select", "? help", "Esc all ports"];
 
 const HELP: &str = "\
- KEYS
-   q, Ctrl-C     quit; the last figures stay on the terminal
-   up, down      select a listener (also j, k, PgUp, PgDn, Home, End)
-   s             sort by drops, drops/s, queue, fill, wait, address
-   /             show one port: type it, Enter; Esc shows all again
-   space, p      pause what is shown; counting goes on
-   Ctrl-Z        stop, as any program
-
- COLUMNS
-   QUEUE/LIMIT   connections that wait for accept, and the backlog in
-                 force; a listener holds one more than that
-   HIGH, ASKED   most seen waiting; backlog given to listen, if seen
-   DROPS, /S     connection attempts dropped since the start, per second
-   AT-SYN        of these, accept queue full when the SYN came
-   AT-ACK        accept queue full when the final ACK came
-   SYN-Q, OTHER  SYN queue full, no cookie sent; any other cause, or one
-                 that the kernel does not tell of one among several
-   P50, P99      wait in the accept queue, over the last 10 intervals
+KEYS
+  q, Ctrl-C     quit; the last figures stay on the terminal
+  up, down      select a listener (also j, k, PgUp, PgDn, Home, End)
+  s             sort by drops, drops/s, queue, fill, wait, address
+  /             show one port: type it, Enter; Esc shows all again
+  space, p      pause what is shown; counting goes on
+  Ctrl-Z        stop, as any program
+COLUMNS
+  QUEUE/LIMIT   connections that wait for accept, and the backlog in
+                force; a listener holds one more than that
+  HIGH, ASKED   most seen waiting; backlog given to listen, if seen
+  DROPS, /S     connection attempts dropped since the start, per second
+  AT-SYN        of these, accept queue full when the SYN came
+  AT-ACK        accept queue full when the final ACK came
+  SYN-Q, OTHER  SYN queue full, no cookie sent; any other cause, or one
+                that the kernel does not tell of one among several
+  P50, P99      wait in the accept queue, over the last 10 intervals
+NOT HERE
 ";
 
 /// Draws it.
@@ -50,9 +53,11 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &mut State, round: &Round, inte
     let mut lines = vec![title(state, round, interval, width)];
     let footer = footer(state, round, width, look);
     if state.help {
-        lines.push(Line::default());
-        lines.extend(HELP.lines().map(|line| Line::raw(line.to_owned())));
+        lines.extend(HELP.lines().map(|line| Line::raw(format!(" {line}"))));
         lines.extend(missing(round).map(|text| Line::styled(format!("   {text}"), look.color(Color::Yellow))));
+        if missing(round).next().is_none() {
+            lines.push(Line::raw("   nothing is missing"));
+        }
     } else {
         lines.extend(body(state, round, (width, height.saturating_sub(1 + footer.len())), look));
     }
@@ -82,7 +87,8 @@ fn body(state: &mut State, round: &Round, (width, height): (usize, usize), look:
     let layout = Layout::of(width, several);
     lines.push(layout.header());
     let below = match entries.get(state.selected) {
-        Some(Entry::Row(row)) if height >= ROOM_FOR_DETAIL => detail::lines(row, round, width, look),
+        Some(Entry::Row(row)) if height >= ROOM_FOR_DETAIL => detail::row(row, round, width, look),
+        Some(Entry::Group(group)) if height >= ROOM_FOR_DETAIL => detail::group(group, width, look),
         _ => Vec::new(),
     };
     // The table gets at least a third; what the selected listener takes beyond is cut at its end.
@@ -103,6 +109,19 @@ fn body(state: &mut State, round: &Round, (width, height): (usize, usize), look:
     lines
 }
 
+/// Host and table as plain text, to be left standing on the terminal.
+pub(crate) fn farewell(state: &State, round: &Round, width: usize, look: &Look) -> String {
+    let several = round.namespaces.len() > 1;
+    let layout = Layout::of(width, several);
+    let hosts = round.namespaces.iter().flat_map(|netns| {
+        let name = several.then(|| format!("netns {}", called(netns)));
+        detail::host(netns, name, width)
+    });
+    let rows = state.entries(round).into_iter().map(|entry| layout.line(&entry, false, round, look).to_string());
+    let lines = hosts.chain([layout.header().to_string()]).chain(rows).chain(missing(round));
+    lines.map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
 fn title(state: &State, round: &Round, interval: Duration, width: usize) -> Line<'static> {
     let listeners: usize = round.namespaces.iter().map(|netns| netns.listeners.len()).sum();
     let elapsed = humantime::format_duration(Duration::from_secs_f64(round.elapsed_s.floor())).to_string();
@@ -117,7 +136,7 @@ fn title(state: &State, round: &Round, interval: Duration, width: usize) -> Line
     }
     words.push(format!("sort: {}", state.sort.name()));
     words.push(format!("every {}", humantime::format_duration(interval)));
-    words.push(format!("{listeners} listeners"));
+    words.push(units::counted(listeners as u64, "listener"));
     words.push(format!("for {elapsed}"));
     if round.namespaces.len() > 1 {
         words.push(format!("{} namespaces", round.namespaces.len()));
@@ -136,7 +155,7 @@ fn footer(state: &State, round: &Round, width: usize, look: &Look) -> Vec<Line<'
             1 => format!(" {}", notes[0]),
             number => format!(" {} ({} more: ?)", notes[0], number - 1),
         };
-        lines.push(Line::styled(reports::printable::clipped(&text, width), look.color(Color::Yellow)));
+        lines.push(Line::styled(clipped(&text, width), look.color(Color::Yellow)));
     }
     let keys = if state.help { "any key: back to the table" } else { "" };
     let mut text = format!(" {keys}");

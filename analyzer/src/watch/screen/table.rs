@@ -44,7 +44,7 @@ use Column as C;
 const COLUMNS: [(Column, &str, usize, u8); 17] = [
     (C::Listener, "LISTENER", 21, 0),
     (C::Queue, "QUEUE/LIMIT", 11, 0),
-    (C::Fill, "FILL", 6, 3),
+    (C::Fill, "FILL", 5, 3),
     (C::High, "HIGH", 5, 5),
     (C::Asked, "ASKED", 6, 9),
     (C::Drops, "DROPS", 7, 1),
@@ -55,7 +55,7 @@ const COLUMNS: [(Column, &str, usize, u8); 17] = [
     (C::Other, "OTHER", 6, 14),
     (C::P50, "P50", 6, 7),
     (C::P99, "P99", 6, 6),
-    (C::Owner, "OWNER", 14, 4),
+    (C::Owner, "OWNER", 12, 4),
     (C::Netns, "NETNS", 10, 8),
     (C::QueueChart, "QUEUE", 12, 15),
     (C::DropsChart, "DROPS", 12, 10),
@@ -250,6 +250,9 @@ mod tests {
     fn narrow_tables_keep_queue_drops_and_rate_and_wide_ones_have_everything() {
         let (header, row) = text(60);
         assert_eq!(header.trim_end(), "LISTENER              QUEUE/LIMIT FILL          DROPS     /S");
+        let (header, _) = text(80);
+        let expected = "LISTENER              QUEUE/LIMIT FILL   HIGH   DROPS     /S    P99 OWNER";
+        assert_eq!(header.trim_end(), expected);
         assert_eq!(row.trim_end(), "0.0.0.0:9988                3/128 #..........     271   13.6");
         let (header, _) = text(200);
         assert_eq!(header.split_whitespace().count(), COLUMNS.len() - 1, "{header}");
