@@ -140,7 +140,19 @@ impl Collector {
     fn open_namespaces(&mut self) -> Result<()> {
         let known: Vec<u64> = self.namespaces.iter().map(|namespace| namespace.netns.inode).collect();
         for named in namespaces::open(&self.wanted, &known)? {
-            self.namespaces.push(Namespace::open(named, self.probes.as_ref())?);
+            // Of all that there are, those that we may not enter are left out; a wanted one must open.
+            let is_asked_for = named.name.is_none() || !self.wanted.contains(&Wanted::All);
+            match Namespace::open(named, self.probes.as_ref()) {
+                Ok(namespace) => self.namespaces.push(namespace),
+                Err(error) if is_asked_for => return Err(error),
+                Err(error) => {
+                    log::debug!("{error:#}");
+                    let missing = "network namespaces that we may not enter: that needs root".to_owned();
+                    if !self.missing.contains(&missing) {
+                        self.missing.push(missing);
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ mod state;
 mod table;
 
 use std::{
-    io,
+    fs::File,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -22,6 +22,7 @@ use ratatui::{
     crossterm::event::{self, Event as TerminalEvent},
     style::{Color, Style},
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::{consts::SIGTSTP, flag, low_level::emulate_default_handler};
 
 use super::round::Round;
@@ -63,8 +64,8 @@ pub(crate) struct Screen {
     /// What is shown; while paused not the latest.
     shown: Option<Round>,
     stopped: Arc<AtomicBool>,
-    /// Keys can be read: false once the terminal is gone.
-    has_keys: bool,
+    /// Where keys come from; `None` once the terminal is gone.
+    keyboard: Option<File>,
 }
 
 impl Screen {
@@ -78,7 +79,9 @@ impl Screen {
         let look = Look { glyphs: Glyphs::of_environment(), color: reports::terminal::style().color };
         // Also restores the terminal when we panic.
         let terminal = ratatui::try_init().context("failed to set the terminal up")?;
-        Ok(Self { terminal, state: State::default(), look, interval, shown: None, stopped, has_keys: true })
+        // Where crossterm reads from too, with stdin redirected or not.
+        let keyboard = File::open("/dev/tty").ok();
+        Ok(Self { terminal, state: State::default(), look, interval, shown: None, stopped, keyboard })
     }
 
     /// Shows a round, unless paused.
@@ -136,15 +139,27 @@ impl Screen {
         }
     }
 
+    /// The next key or resize within `wait`.
     fn next_event(&mut self, wait: Duration) -> Option<TerminalEvent> {
-        let polled = if self.has_keys { event::poll(wait) } else { Err(io::ErrorKind::NotConnected.into()) };
-        match polled {
+        let Some(keyboard) = &self.keyboard else {
+            // A signal will end us.
+            thread::sleep(wait);
+            return None;
+        };
+        // Asked before crossterm is: from a terminal that is gone it would read without end.
+        let mut polled = [PollFd::new(keyboard, PollFlags::IN)];
+        let timeout = Timespec::try_from(wait).ok();
+        let _ = poll(&mut polled, timeout.as_ref());
+        if polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+            self.keyboard = None;
+            return None;
+        }
+        // Also where no key was pressed: a resize comes as a signal.
+        match event::poll(Duration::ZERO) {
             Ok(true) => event::read().ok(),
             Ok(false) => None,
             Err(_) => {
-                // No keyboard, or the terminal is gone: a signal will end us.
-                self.has_keys = false;
-                thread::sleep(wait);
+                self.keyboard = None;
                 None
             }
         }

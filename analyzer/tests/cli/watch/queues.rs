@@ -16,7 +16,7 @@ listen(7001, {backlog}); watch(); connect(7001, {clients}); report()"
         ));
         seen.assert_lossless();
         let row = seen.listener(7001);
-        // A queue holds one more than its backlog. No SYN is sent again within half a second.
+        // A queue holds one more than its backlog.
         let drops = clients - (backlog + 1);
         assert_eq!((figure(row, "queue"), figure(row, "high")), (backlog + 1, backlog + 1), "{case}");
         assert_eq!(figure(row, "drops"), drops, "{case}");

@@ -15,6 +15,7 @@ import threading
 import time
 
 ANALYZER = sys.argv[1]
+SYN_SENT = 2
 kept = []
 rounds = []
 watcher = None
@@ -48,14 +49,19 @@ def listen(port, backlog, address="127.0.0.1", reuse_port=False, defer=False, pr
     return listener
 
 
-def connect(port, times, address="127.0.0.1"):
-    """Starts connections without waiting for them, and keeps them."""
+def connect(port, times, address="127.0.0.1", patient=False):
+    """Starts connections without waiting for them, and keeps them. Unless patient, a SYN that was dropped is not sent
+    again: on the loopback its fate is known when connect returns."""
     made = []
     for _ in range(times):
         client = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
         client.setblocking(False)
         client.connect_ex((address, port))
-        made.append(client)
+        state = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+        if state == SYN_SENT and not patient:
+            client.close()
+        else:
+            made.append(client)
     kept.extend(made)
     return made
 

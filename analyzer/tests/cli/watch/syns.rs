@@ -79,7 +79,7 @@ raw_syns(7001, 300); settle(); connect(7002, 20); report()",
 fn syns_and_syn_acks_sent_again_are_told_apart_and_add_up_to_the_kernels_counter() {
     needs_root!();
     let seen = scenario(
-        "lonely_link(); listen(7001, 64, LONELY); listen(7002, 2); watch(); raw_syns(7001, 20); connect(7002, 15); settle(2.3); report()",
+        "lonely_link(); listen(7001, 64, LONELY); listen(7002, 2); watch(); raw_syns(7001, 20); connect(7002, 15, patient=True); settle(2.3); report()",
     );
     seen.assert_lossless();
     let sent_again = |name: &str| seen.host(name)["since_start"].as_i64().unwrap();
