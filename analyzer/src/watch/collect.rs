@@ -123,7 +123,9 @@ impl Collector {
         self.known = known;
         let lost = self.probes.as_ref().map(WatchProbes::lost).transpose()?;
         if let Some(probes) = &mut self.probes {
-            closed.into_iter().for_each(|cookie| probes.forget(cookie));
+            for cookie in closed {
+                probes.forget(cookie);
+            }
         }
         let now = Instant::now();
         let interval_s = now.duration_since(std::mem::replace(&mut self.round_began, now)).as_secs_f64();

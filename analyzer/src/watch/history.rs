@@ -112,13 +112,12 @@ impl History {
         let unseen = ListenerSeen::default();
         for listener in look.listeners {
             let seen = look.seen.get(&listener.cookie);
-            match self.tracks.get_mut(&listener.cookie) {
-                Some(track) => track.look(listener, seen),
+            if let Some(track) = self.tracks.get_mut(&listener.cookie) {
+                track.look(listener, seen);
+            } else {
                 // A socket that came later began with no drops.
-                None => {
-                    let track = Track::new(listener.clone(), seen.unwrap_or(&unseen), true);
-                    self.tracks.insert(listener.cookie, track);
-                }
+                let track = Track::new(listener.clone(), seen.unwrap_or(&unseen), true);
+                self.tracks.insert(listener.cookie, track);
             }
         }
         for (cookie, track) in &mut self.tracks {
@@ -260,8 +259,8 @@ mod tests {
         history.round(ending(start + Duration::from_secs(2)), None)
     }
 
-    fn overflows(number: i64) -> Option<ListenCounters> {
-        Some(ListenCounters { overflows: number, drops: number, ..ListenCounters::default() })
+    fn overflows(number: i64) -> ListenCounters {
+        ListenCounters { overflows: number, drops: number, ..ListenCounters::default() }
     }
 
     #[test]
@@ -302,9 +301,9 @@ mod tests {
         assert!(!history.asks_for_counters(&[listener(1, 3, 5), listener(2, 0, 0)]));
         assert!(history.asks_for_counters(&[listener(1, 3, 6)]));
         // The counters are behind: asked for until they agree.
-        history.look(look(vec![listener(1, 3, 6)], overflows(0)));
+        history.look(look(vec![listener(1, 3, 6)], Some(overflows(0))));
         assert!(history.asks_for_counters(&[listener(1, 3, 6)]));
-        history.look(look(vec![listener(1, 3, 6)], overflows(1)));
+        history.look(look(vec![listener(1, 3, 6)], Some(overflows(1))));
         assert!(!history.asks_for_counters(&[listener(1, 3, 6)]));
     }
 
@@ -312,15 +311,15 @@ mod tests {
     fn drops_whose_readings_never_agree_are_divided_up_once_all_is_quiet() {
         let (mut history, start) = begun(vec![listener(1, 0, 0), listener(2, 0, 0)]);
         // The second socket dropped 4 and was closed before a look saw that.
-        history.look(look(vec![listener(1, 0, 6)], overflows(10)));
+        history.look(look(vec![listener(1, 0, 6)], Some(overflows(10))));
         let pending = history.round(ending(start + Duration::from_secs(1)), None).listeners[0].causes;
         assert_eq!(pending, Causes { other: 6, ..Causes::default() });
-        history.look(look(vec![listener(1, 0, 6)], overflows(10)));
+        history.look(look(vec![listener(1, 0, 6)], Some(overflows(10))));
         let settled = history.round(ending(start + Duration::from_secs(2)), None).listeners[0].causes;
         // Accept-queue overflows were all that there was.
         assert_eq!(settled, Causes { accept_queue_at_syn: 6, ..Causes::default() });
         // What comes afterwards is measured from there.
-        history.look(look(vec![listener(1, 0, 9)], overflows(13)));
+        history.look(look(vec![listener(1, 0, 9)], Some(overflows(13))));
         let later = history.round(ending(start + Duration::from_secs(3)), None).listeners[0].causes;
         assert_eq!(later, Causes { accept_queue_at_syn: 9, ..Causes::default() });
     }

@@ -93,14 +93,14 @@ enum Output {
         begun: bool,
     },
     Json,
-    Screen(Screen),
+    Screen(Box<Screen>),
 }
 
 impl Output {
     /// A screen on a terminal, lines elsewhere and where only one round is asked for.
     fn open(args: &WatchArgs, missing: &[String]) -> Result<Self> {
         if !args.json && !args.once && io::stdout().is_terminal() {
-            return Ok(Self::Screen(Screen::open(args.interval)?));
+            return Ok(Self::Screen(Box::new(Screen::open(args.interval)?)));
         }
         if args.json {
             return Ok(Self::Json);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn some() -> Round {
-        let with = |port: u16, drops, queue| Row { drops, queue, ..row(&format!("0.0.0.0:{port}")) };
+        let with = |port: u16, drops, queue| Row { queue, drops, ..row(&format!("0.0.0.0:{port}")) };
         let mut rows = vec![with(80, 5, 9), with(443, 1, 0), with(443, 8, 2), with(22, 0, 1)];
         rows[2].cookie = 2;
         let groups = groups::found(&mut rows, |_| 0);

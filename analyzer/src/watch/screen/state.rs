@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn three() -> Round {
-        let with = |port: u16, drops, cookie| Row { drops, cookie, ..row(&format!("0.0.0.0:{port}")) };
+        let with = |port: u16, drops, cookie| Row { cookie, drops, ..row(&format!("0.0.0.0:{port}")) };
         round(vec![with(80, 1, 1), with(8080, 3, 2), with(443, 2, 3)])
     }
 
