@@ -25,7 +25,7 @@ fn a_full_accept_queue_shows_its_owner_its_depth_and_every_drop() {
     let script = "ip link set lo up; \"$1\" stalled-listener 7001 16 & holder=$!; sleep 0.3; rows=$(mktemp); \
                   \"$2\" watch --interval 300ms > $rows & watch=$!; \
                   until grep -q host $rows; do sleep 0.1; done; timeout 10 \"$1\" connects 7001 60 300; sleep 0.7; \
-                  kill -INT $watch; wait $watch; kill $holder; cat $rows; rm $rows; cat /proc/net/netstat";
+                  kill $watch; wait $watch; kill $holder; cat $rows; rm $rows; cat /proc/net/netstat";
     let output = Command::new("unshare")
         .args(["--net", "--", "sh", "-c", script, "sh"])
         .args([fixture().as_os_str(), ANALYZER.as_ref()])
