@@ -17,7 +17,7 @@ pub use group::{Abi, Group, InFlight, IoUring, Loss, PerfCount, ReturnKind, Retu
 pub use resources::{GroupSample, HostCpu, ListenerSample, Resources, Sample, TcpSockets};
 pub use series::{GroupSeries, SERIES_SUB_BITS, Series, SeriesPoint, SyscallSeries};
 pub use tcp::{
-    Closes, Connects, Lifetimes, ListenerQueue, Outcome, Peer, PortUse, Retransmits, StateTime, Tcp, Tracked,
+    Closes, Connects, Lifetimes, ListenerQueue, Outcome, Peer, PortUse, Retransmits, Side, StateTime, Tcp, Tracked,
     Transition,
 };
 
