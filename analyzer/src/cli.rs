@@ -1,8 +1,12 @@
 //! The command line: what can be typed. What it means is checked in each command's `spec`.
 
+mod report;
+
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use report::ReportArgs;
 
 /// Traces network servers and their load with eBPF: which system calls cost the time, and how it is distributed.
 #[derive(Debug, Parser)]
@@ -61,23 +65,6 @@ pub(crate) struct TraceArgs {
     /// Command that makes the load, after `--`
     #[arg(last = true, value_name = "WORKLOAD")]
     pub(crate) workload: Vec<String>,
-}
-
-/// Print the recordings below the given folders: one in full, several as a table to compare. Needs no root.
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// Recordings, or folders with recordings below them
-    #[arg(default_value = "results", value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Print each run in full also when there are several
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Draw charts as SVG files
-    #[arg(long)]
-    pub(crate) svg: bool,
-    /// Folder for the charts; without it they go beside each recording
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 /// Show one row per listening socket and the host's TCP counters, until Ctrl-C.

@@ -5,13 +5,21 @@
 
 pub mod bench;
 pub mod counters;
+pub mod csv;
+pub mod document;
+pub mod findings;
 pub mod histogram;
+pub mod html;
+pub mod json;
+pub mod md;
+pub mod png;
 pub mod printable;
 pub mod recording;
 pub mod report;
 pub mod stats;
 pub mod store;
 pub mod svg;
+pub mod table;
 pub mod terminal;
 pub mod text;
 pub mod units;

@@ -10,7 +10,7 @@ use std::{
 
 use reports::{
     recording::Recording,
-    report::{self, Failure, Options, Outcome},
+    report::{self, Failure, Format, Options, Outcome, Print},
     store::{self, StoreError},
 };
 
@@ -21,8 +21,14 @@ fn save(folder: &Path, name: &str, recording: &Recording) -> PathBuf {
 }
 
 fn run(paths: &[&Path], svg: bool, out: Option<&Path>) -> (String, Outcome) {
+    let formats: &[Format] = if svg { &[Format::Svg] } else { &[] };
+    run_as(paths, Print::Tables, formats, out)
+}
+
+fn run_as(paths: &[&Path], print: Print, formats: &[Format], out: Option<&Path>) -> (String, Outcome) {
     let paths = paths.iter().map(|path| (*path).to_owned()).collect();
-    let options = Options { paths, svg, out: out.map(Path::to_owned), ..Options::default() };
+    let formats = formats.iter().copied().collect();
+    let options = Options { paths, print, formats, out: out.map(Path::to_owned), ..Options::default() };
     let mut text = Vec::new();
     let outcome = report::run(&options, &mut text).expect("a vector can be written to");
     (String::from_utf8(text).expect("text"), outcome)
@@ -62,10 +68,7 @@ fn each_of_several_runs_is_printed_in_full_when_asked_for() {
     let folder = tempfile::tempdir().expect("temporary folder");
     save(folder.path(), "a-short", &recordings::typical());
     save(folder.path(), "b-long", &recordings::long());
-    let options = Options { paths: vec![folder.path().to_owned()], full: true, ..Options::default() };
-    let mut text = Vec::new();
-    report::run(&options, &mut text).expect("a vector can be written to");
-    let text = String::from_utf8(text).expect("text");
+    let (text, _) = run_as(&[folder.path()], Print::Full, &[], None);
     assert_eq!(text.matches("\necho-epoll-lt + bench\n").count(), 2);
 }
 

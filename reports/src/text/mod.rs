@@ -5,6 +5,7 @@
 mod bench;
 mod completeness;
 mod counter_meaning;
+mod findings;
 mod grid;
 mod overview;
 mod page;
@@ -14,6 +15,7 @@ mod syscalls;
 mod tcp;
 
 pub use bench::bench;
+pub(crate) use counter_meaning::meaning;
 pub use overview::overview;
 pub use run::{run, run_below_bench};
 pub use style::Style;
