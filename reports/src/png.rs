@@ -1,6 +1,7 @@
 //! Drawings as PNG, for where SVG is not taken.
 //!
-//! Letters are those of DejaVu Sans, which is built in; fonts of the machine only help with letters that it lacks.
+//! Letters are those of DejaVu Sans, which is built in: the same picture on every machine, also on one without fonts.
+//! It has no Chinese, Japanese or Korean ones; these become boxes.
 
 use std::sync::Arc;
 
@@ -37,7 +38,6 @@ impl Default for Painter {
         fonts.load_font_data(dejavu::sans::regular().to_vec());
         fonts.load_font_data(dejavu::sans::bold().to_vec());
         fonts.set_sans_serif_family("DejaVu Sans");
-        fonts.load_system_fonts();
         Self { fonts: Arc::new(fonts) }
     }
 }

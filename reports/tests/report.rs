@@ -50,10 +50,13 @@ fn charts_are_written_beside_each_recording_and_named() {
     save(folder.path(), "b-long", &recordings::long());
     let (text, outcome) = run(&[folder.path()], true, None);
     assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
-    let charts = ["latency-client.svg", "latency-server.svg", "recording.json", "share-client.svg", "share-server.svg"];
-    assert_eq!(names(&folder.path().join("a-short")), charts);
-    assert_eq!(names(folder.path()), ["a-short", "b-long", "comparison.svg"]);
-    assert_eq!(outcome.written.len(), 9);
+    let of_groups = ["latency-client.svg", "latency-server.svg", "share-client.svg", "share-server.svg"];
+    let of_run = ["connect.svg", "per-request.svg", "recording.json", "sides.svg", "tcp-states.svg"];
+    let mut expected = [of_groups.as_slice(), of_run.as_slice()].concat();
+    expected.sort_unstable();
+    assert_eq!(names(&folder.path().join("a-short")), expected);
+    assert_eq!(names(folder.path()), ["a-short", "b-long", "comparison.svg", "per-request.svg"]);
+    assert_eq!(outcome.written.len(), 18);
     for path in &outcome.written {
         assert!(text.contains(&format!("wrote {}\n", path.display())));
         let mode = fs::metadata(path).expect("written").permissions().mode();
@@ -115,7 +118,7 @@ fn runs_of_the_same_name_do_not_overwrite_each_other_in_another_folder() {
     let target = out.path().join("made/on/the/way");
     let (_, outcome) = run(&[one.path(), two.path(), one.path()], true, Some(&target));
     assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
-    assert_eq!(names(&target), ["comparison.svg", "run", "run-2"]);
+    assert_eq!(names(&target), ["comparison.svg", "per-request.svg", "run", "run-2"]);
     assert_eq!(names(&one.path().join("run")), ["recording.json"]);
     let unique: std::collections::BTreeSet<_> = outcome.written.iter().collect();
     assert_eq!(unique.len(), outcome.written.len());
@@ -153,7 +156,7 @@ fn hostile_names_stay_in_their_folder_and_out_of_the_terminal() {
     let (text, outcome) = run(&[folder.path()], true, None);
     assert!(!text.contains('\x1b'));
     assert_eq!(names(folder.path()).len(), 2);
-    assert_eq!(outcome.written.len(), 4);
+    assert_eq!(outcome.written.len(), 7);
     let [Failure::Recording(error @ StoreError::Damaged { .. })] = outcome.failed.as_slice() else {
         panic!("{:?}", outcome.failed)
     };

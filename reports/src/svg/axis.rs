@@ -87,6 +87,11 @@ impl LinearAxis {
         Self { high, pixels }
     }
 
+    /// The highest value.
+    pub(crate) fn end(&self) -> f64 {
+        self.high
+    }
+
     /// Pixels from the axis' start.
     pub(crate) fn length(&self, value: f64) -> f64 {
         (value / self.high).clamp(0.0, 1.0) * (self.pixels.1 - self.pixels.0)

@@ -135,8 +135,7 @@ impl Axes {
         for tick in self.share.ticks().into_iter().filter(|tick| *tick <= WHOLE) {
             let y = self.share.at(tick);
             canvas.line(&[(LEFT - 4.0, y), (RIGHT, y)], palette::GRID, 1.0);
-            let look = Look::new(frame::TICK, palette::TEXT).right();
-            frame::round_label(canvas, (LEFT - 8.0, y), &format!("{:.9} %", tick / WHOLE * 100.0), look);
+            frame::value_tick(canvas, (LEFT - 8.0, y), tick / WHOLE * 100.0, |percent| format!("{percent:.9} %"));
         }
         canvas.line(&[(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)], palette::AXIS, 1.0);
         let look = Look::new(frame::VALUE, palette::QUIET);

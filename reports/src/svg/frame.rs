@@ -75,9 +75,12 @@ pub(crate) fn tick_label(canvas: &Canvas, position: (f64, f64), text: &str) {
     canvas.text(position, &round(text), TICK_LOOK);
 }
 
-/// A round number beside its position.
-pub(crate) fn round_label(canvas: &Canvas, position: (f64, f64), text: &str, look: Look) {
-    canvas.text(position, &round(text), look);
+/// A round number to the left of an upright axis: with an exponent where it would not fit otherwise.
+pub(crate) fn value_tick(canvas: &Canvas, position: (f64, f64), value: f64, show: impl Fn(f64) -> String) {
+    const COLUMNS: usize = 11;
+    let text = round(&show(value));
+    let text = if text.len() > COLUMNS { format!("{value:.0e}") } else { text };
+    canvas.text(position, &text, Look::new(TICK, palette::TEXT).right());
 }
 
 /// The text of a number that is round: `1 us`, not `1.00 us`.

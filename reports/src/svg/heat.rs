@@ -24,7 +24,7 @@ const WIDTH: f64 = 860.0;
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = 770.0;
 const HEIGHT: f64 = 150.0;
-const PITCH: f64 = HEIGHT + 46.0;
+const PITCH: f64 = HEIGHT + 56.0;
 const TOP: f64 = frame::TOP + 38.0;
 const COLUMNS: u32 = 80;
 /// Calls that have a map of their own.
@@ -117,10 +117,9 @@ impl Map {
         canvas.text((LEFT, top - 14.0), &clipped(&self.name, name.columns_in((RIGHT - LEFT) * 0.9)), name);
         for tick in latency.ticks() {
             canvas.line(&[(LEFT - 4.0, latency.at(tick)), (RIGHT, latency.at(tick))], palette::GRID, 1.0);
-            let look = Look::new(frame::TICK, palette::TEXT).right();
-            frame::round_label(canvas, (LEFT - 8.0, latency.at(tick)), &units::duration_f64(tick), look);
+            frame::value_tick(canvas, (LEFT - 8.0, latency.at(tick)), tick, units::duration_f64);
         }
-        for tick in time.ticks(frame::TICK_LOOK.pixels("100 ms")) {
+        for tick in time.ticks(frame::TICK_LOOK.pixels(&units::duration_f64(end))) {
             canvas.line(&[(time.at(tick), bottom), (time.at(tick), bottom + 4.0)], palette::AXIS, 1.0);
             frame::tick_label(canvas, (time.at(tick), bottom + 14.0), &units::duration_f64(tick));
         }

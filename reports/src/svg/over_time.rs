@@ -19,7 +19,7 @@ const LEFT: f64 = 92.0;
 const RIGHT: f64 = 600.0;
 const LEGEND: f64 = 620.0;
 const HEIGHT: f64 = 158.0;
-const PITCH: f64 = HEIGHT + 44.0;
+const PITCH: f64 = HEIGHT + 58.0;
 const TOP: f64 = frame::TOP + 12.0;
 const LEGEND_PITCH: f64 = 32.0;
 /// Curves of one strip: what its legend has room for.
@@ -76,7 +76,7 @@ impl OverTime {
         }
         let bottom = TOP + PITCH * self.strips.len() as f64;
         let look = Look::new(frame::VALUE, palette::QUIET).centered();
-        canvas.text((f64::midpoint(LEFT, RIGHT), bottom - 4.0), "time since the start", look);
+        canvas.text((f64::midpoint(LEFT, RIGHT), bottom - 16.0), "time since the start", look);
     }
 
     fn strip(&self, canvas: &Canvas, time: &LinearAxis, strip: &Strip, top: f64) {
@@ -85,15 +85,14 @@ impl OverTime {
         let highest = shown.iter().map(Line::peak).fold(0.0, f64::max);
         let scale = LinearAxis::new(highest, (0.0, HEIGHT - 6.0));
         canvas.text((LEFT, top - 14.0), strip.heading, Look::new(frame::NAME, palette::TEXT).bold());
-        for tick in time.ticks(frame::TICK_LOOK.pixels("100 ms")) {
+        for tick in time.ticks(frame::TICK_LOOK.pixels(&units::duration_f64(time.end()))) {
             canvas.line(&[(time.at(tick), top), (time.at(tick), bottom + 4.0)], palette::GRID, 1.0);
             frame::tick_label(canvas, (time.at(tick), bottom + 14.0), &units::duration_f64(tick));
         }
         for tick in scale.ticks(24.0) {
             let y = bottom - scale.length(tick);
             canvas.line(&[(LEFT - 4.0, y), (RIGHT, y)], palette::GRID, 1.0);
-            let look = Look::new(frame::TICK, palette::TEXT).right();
-            frame::round_label(canvas, (LEFT - 8.0, y), &(strip.show)(tick), look);
+            frame::value_tick(canvas, (LEFT - 8.0, y), tick, strip.show);
         }
         canvas.line(&[(LEFT, top), (LEFT, bottom), (RIGHT, bottom)], palette::AXIS, 1.0);
         for (number, line) in shown.iter().enumerate() {

@@ -39,7 +39,7 @@ pub fn per_request(recording: &Recording, run: &str) -> Option<Figure<'static>> 
     };
     let rows = counts.calls.iter().map(row).collect();
     let kinds = vec!["calls".into()];
-    let chart = Stacked { name: "per-request", words, kinds, rows, show: units::ratio, least_end: 0.0, guide: None };
+    let chart = Stacked { name: "per-request", words, kinds, rest: false, rows, show: units::ratio, least_end: 0.0, guide: None };
     chart.figure(move || data(&counts))
 }
 
@@ -75,7 +75,7 @@ pub fn per_request_of_runs(runs: &[RunFigures]) -> Option<Figure<'_>> {
         caption: vec![format!("{}, by path; one bar is one run", units::counted(known.len() as u64, "run"))],
     };
     let chart =
-        Stacked { name: "per-request", words, kinds, rows, show: units::ratio, least_end: 0.0, guide: None };
+        Stacked { name: "per-request", words, kinds, rest: true, rows, show: units::ratio, least_end: 0.0, guide: None };
     chart.figure(move || data_of_runs(&known))
 }
 

@@ -37,6 +37,7 @@ pub fn ports<'a>(recording: &'a Recording, run: &str) -> Option<Figure<'a>> {
         name: "ports",
         words,
         kinds: vec!["taken".into()],
+        rest: false,
         rows: ports.iter().map(row).collect(),
         show: stacked::share,
         least_end: 1.0,

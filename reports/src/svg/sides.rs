@@ -86,7 +86,7 @@ fn paint(canvas: &Canvas, pairs: &[Pair], labels: &[String; 2]) {
     let bottom = TOP + ROW * pairs.len() as f64;
     let longest = pairs.iter().map(|pair| Pair::time_ns(pair.server).max(Pair::time_ns(pair.client))).max().unwrap_or(0);
     let axis = LinearAxis::new(longest as f64, (BARS, BARS_END));
-    for tick in axis.ticks(frame::TICK_LOOK.pixels("100.0 ms")) {
+    for tick in axis.ticks(frame::TICK_LOOK.pixels(&units::duration(longest))) {
         canvas.line(&[(axis.at(tick), TOP - 4.0), (axis.at(tick), bottom + 4.0)], palette::GRID, 1.0);
         frame::tick_label(canvas, (axis.at(tick), bottom + 14.0), &units::duration_f64(tick));
     }
@@ -101,7 +101,11 @@ fn paint(canvas: &Canvas, pairs: &[Pair], labels: &[String; 2]) {
         let top = TOP + ROW * number as f64 + 5.0;
         let name = Look::new(frame::NAME, palette::TEXT).right();
         canvas.text((BARS - 10.0, top + BAR + 1.0), &clipped(pair.name, name.columns_in(BARS - 10.0 - MARGIN)), name);
-        for (side, y, hatched) in [(pair.server, top, false), (pair.client, top + BAR + 3.0, true)] {
+        let (first, second) = (top, top + BAR + 3.0);
+        let alone = f64::midpoint(first, second);
+        let server_y = if pair.client.is_some() { first } else { alone };
+        let client_y = if pair.server.is_some() { second } else { alone };
+        for (side, y, hatched) in [(pair.server, server_y, false), (pair.client, client_y, true)] {
             let Some(row) = side else { continue };
             let length = axis.length(row.time_ns() as f64).max(1.0);
             if hatched {

@@ -34,6 +34,8 @@ pub(super) struct Stacked {
     pub(super) words: Words,
     /// Names of the parts; no legend when there is only one.
     pub(super) kinds: Vec<String>,
+    /// The last kind is what is left over.
+    pub(super) rest: bool,
     /// [`ROWS`] of them are drawn.
     pub(super) rows: Vec<Row>,
     pub(super) show: fn(f64) -> String,
@@ -84,7 +86,7 @@ impl Stacked {
     fn paint(&self, canvas: &Canvas) {
         if self.kinds.len() > 1 {
             for (number, ((x, y), kind)) in self.legend().into_iter().zip(&self.kinds).enumerate() {
-                canvas.bar((x, y - 6.0), (14.0, 12.0), color(number));
+                canvas.bar((x, y - 6.0), (14.0, 12.0), self.color(number));
                 canvas.text((x + 20.0, y), &clipped_middle(kind, KIND_COLUMNS), Look::new(frame::VALUE, palette::TEXT));
             }
         }
@@ -95,36 +97,36 @@ impl Stacked {
             canvas.line(&[(axis.at(tick), top - 4.0), (axis.at(tick), bottom + 4.0)], palette::GRID, 1.0);
             frame::tick_label(canvas, (axis.at(tick), bottom + 14.0), &(self.show)(tick));
         }
-        for (number, row) in self.rows.iter().enumerate() {
-            row.paint(canvas, &axis, top + ROW * number as f64);
-        }
         if let Some((value, word)) = self.guide {
             canvas.dashed_line(&[(axis.at(value), top - 4.0), (axis.at(value), bottom)], palette::ALARM, 1.2);
             canvas.text((axis.at(value), top - 12.0), word, Look::new(frame::TICK, palette::ALARM).centered());
         }
+        for (number, row) in self.rows.iter().enumerate() {
+            self.row(canvas, &axis, row, top + ROW * number as f64);
+        }
         canvas.line(&[(BARS, top - 4.0), (BARS, bottom)], palette::AXIS, 1.0);
     }
-}
 
-impl Row {
-    fn paint(&self, canvas: &Canvas, axis: &LinearAxis, top: f64) {
+    fn row(&self, canvas: &Canvas, axis: &LinearAxis, row: &Row, top: f64) {
         let middle = top + ROW / 2.0;
         let name = Look::new(frame::NAME, palette::TEXT).right();
-        canvas.text((BARS - 10.0, middle), &clipped_middle(&self.name, name.columns_in(BARS - 10.0 - MARGIN)), name);
+        canvas.text((BARS - 10.0, middle), &clipped_middle(&row.name, name.columns_in(BARS - 10.0 - MARGIN)), name);
         let mut from = 0.0;
-        for (number, part) in self.parts.iter().enumerate().filter(|(_, part)| **part > 0.0) {
+        for (number, part) in row.parts.iter().enumerate().filter(|(_, part)| **part > 0.0) {
             let (left, right) = (axis.at(from), axis.at(from + part));
             // A line of paper between parts tells them apart without colour.
             let gap = if right - left > 3.0 { 1.0 } else { 0.0 };
-            canvas.bar((left, middle - BAR / 2.0), ((right - left - gap).max(0.6), BAR), color(number));
+            canvas.bar((left, middle - BAR / 2.0), ((right - left - gap).max(0.6), BAR), self.color(number));
             from += part;
         }
-        frame::value_label(canvas, (axis.at(from) + 8.0, middle), WIDTH - 6.0, &self.label);
+        frame::value_label(canvas, (axis.at(from) + 8.0, middle), WIDTH - 6.0, &row.label);
     }
-}
 
-fn color(number: usize) -> palette::Color {
-    palette::CURVES[number % palette::CURVES.len()]
+    /// Of a part; what is left over stands back.
+    fn color(&self, number: usize) -> palette::Color {
+        let rest = self.rest && number + 1 == self.kinds.len();
+        if rest { palette::WAITING } else { palette::CURVES[number % palette::CURVES.len()] }
+    }
 }
 
 /// A share under an axis.

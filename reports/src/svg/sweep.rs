@@ -22,7 +22,7 @@ const LEFT: f64 = 92.0;
 const RIGHT: f64 = 620.0;
 const LEGEND: f64 = 644.0;
 const HEIGHT: f64 = 190.0;
-const PITCH: f64 = HEIGHT + 48.0;
+const PITCH: f64 = HEIGHT + 58.0;
 const TOP: f64 = frame::TOP + 14.0;
 const CURVES: usize = 5;
 
@@ -75,7 +75,7 @@ pub fn sweep(runs: &[RunFigures]) -> Option<Figure<'static>> {
         let p99 = Measure { heading: "request p99", of: |p| &p.p99_ns, show: units::duration_f64 };
         strip(canvas, &time, shown, TOP + PITCH, &p99);
         let look = Look::new(frame::VALUE, palette::QUIET).centered();
-        canvas.text((f64::midpoint(LEFT, RIGHT), TOP + 2.0 * PITCH - 12.0), &format!("{name}, logarithmic"), look);
+        canvas.text((f64::midpoint(LEFT, RIGHT), TOP + 2.0 * PITCH - 18.0), &format!("{name}, logarithmic"), look);
         for (number, (name, curve)) in shown.iter().enumerate() {
             let remark = units::counted(curve.values().map(|point| point.rates.len() as u64).sum(), "run");
             let at = (LEGEND, TOP + 6.0 + 36.0 * number as f64);
@@ -119,8 +119,7 @@ fn strip(canvas: &Canvas, x: &LogAxis, curves: &[(String, Curve)], top: f64, mea
     for tick in scale.ticks(24.0) {
         let y = bottom - scale.length(tick);
         canvas.line(&[(LEFT - 4.0, y), (RIGHT, y)], palette::GRID, 1.0);
-        let look = Look::new(frame::TICK, palette::TEXT).right();
-        frame::round_label(canvas, (LEFT - 8.0, y), &(measure.show)(tick), look);
+        frame::value_tick(canvas, (LEFT - 8.0, y), tick, measure.show);
     }
     for tick in x.ticks() {
         canvas.line(&[(x.at(tick), top), (x.at(tick), bottom + 4.0)], palette::GRID, 1.0);

@@ -62,7 +62,7 @@ pub fn time_split<'a>(recording: &'a Recording, run: &str, group: &'a Group) -> 
     };
     let kinds = ["on a CPU", "asleep", "waiting for a CPU", "not told apart"].map(String::from).to_vec();
     let bars = rows.iter().map(bar).collect();
-    let chart = Stacked { name: "time-split", words, kinds, rows: bars, show: stacked::share, least_end: 1.0, guide: None };
+    let chart = Stacked { name: "time-split", words, kinds, rest: true, rows: bars, show: stacked::share, least_end: 1.0, guide: None };
     chart.figure(move || data(&rows))
 }
 

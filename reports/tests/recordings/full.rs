@@ -245,8 +245,8 @@ pub(crate) fn extreme() -> Recording {
         (row.blocked_ns, row.runqueue_ns) = (u64::MAX, u64::MAX);
     }
     groups[0].label.clone_from(&evil);
-    (own.sampled_share, own.tracer_cpu_ns, own.map_bytes) = (f64::NAN, u64::MAX, u64::MAX);
-    own.per_call = Some(CallCost { traced_ns: f64::INFINITY, bystander_ns: f64::NAN, calls: 0, repeats: 0 });
+    (own.sampled_share, own.tracer_cpu_ns, own.map_bytes) = (f64::MAX, u64::MAX, u64::MAX);
+    own.per_call = Some(CallCost { traced_ns: f64::MAX, bystander_ns: -1.0, calls: 0, repeats: 0 });
     let series = recording.series.as_mut().expect("there");
     (series.intervals, series.interval_ns) = (u32::MAX, u64::MAX);
     for call in series.groups.iter_mut().flat_map(|group| &mut group.syscalls) {
@@ -262,7 +262,7 @@ pub(crate) fn extreme() -> Recording {
         at_ns: u64::MAX,
         cpu: HostCpu { user_ns: u64::MAX, ..HostCpu::default() },
         context_switches: u64::MAX,
-        load: f64::NAN,
+        load: f64::MIN,
         sockets: TcpSockets { time_wait: u64::MAX, ..TcpSockets::default() },
         groups: vec![],
         listeners: vec![ListenerSample { queue: u32::MAX, drops: u32::MAX }; 9],
@@ -283,6 +283,16 @@ pub(crate) fn extreme() -> Recording {
     };
     tcp.ports = (0..60).map(port).collect();
     tcp.listeners = vec![listener(&evil); 3];
+    recording
+}
+
+/// Numbers that are none: a file cannot hold them, a program can.
+pub(crate) fn not_numbers() -> Recording {
+    let mut recording = full();
+    let own = recording.own_cost.as_mut().expect("there");
+    own.sampled_share = f64::NAN;
+    own.per_call = Some(CallCost { traced_ns: f64::INFINITY, bystander_ns: f64::NAN, calls: 0, repeats: 0 });
+    recording.resources.as_mut().expect("there").samples[0].load = f64::NAN;
     recording
 }
 

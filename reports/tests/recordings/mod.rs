@@ -12,7 +12,7 @@ use reports::{
     recording::{self, Group, Host, InFlight, Loss, Probe, Recording, Retransmits, Syscall, Tcp, Transition},
 };
 
-pub(crate) use full::{extreme, full, hollow};
+pub(crate) use full::{extreme, full, hollow, not_numbers};
 
 /// About lognormal, from sums and products only, so that no libm decides what a golden file holds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times, far below 2^53")]
