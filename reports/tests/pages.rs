@@ -85,7 +85,7 @@ fn hostile_names_stay_text_in_csv_json_and_markdown() {
 
 #[test]
 fn what_is_no_number_is_shown_as_missing() {
-    let recording = recordings::not_numbers();
+    let recording = recordings::full::not_numbers();
     for text in [page(RUN, &recording), md_of(&recording), csv_of(&recording), json_of(&recording)] {
         assert!(!text.contains("NaN") && !text.contains(">inf"), "{text}");
     }
@@ -123,4 +123,13 @@ fn look() {
         }
         std::fs::write(folder.join("page-several.html"), page_of_several()).expect("writable");
     }
+}
+
+#[test]
+fn a_recording_of_schema_1_is_read_and_gets_its_report() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/recordings/schema-1.json");
+    let recording = reports::store::read(&file).expect("readable");
+    assert_eq!(recording.groups[0].syscalls[0].calls, 104);
+    golden::check("report-schema-1.md", &md_of(&recording));
+    assert!(page(RUN, &recording).contains("How long the system calls of the server"));
 }

@@ -162,3 +162,67 @@ fn hostile_names_stay_in_their_folder_and_out_of_the_terminal() {
     };
     assert!(!error.to_string().contains('\x1b'));
 }
+
+#[test]
+fn every_form_of_a_single_run_is_beside_its_recording() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    save(folder.path(), "run", &recordings::typical());
+    let formats = [Format::Svg, Format::Html, Format::Md, Format::Csv];
+    let (text, outcome) = run_as(&[folder.path()], Print::Tables, &formats, None);
+    assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+    let names = names(&folder.path().join("run"));
+    for name in ["report.html", "report.md", "share-server.svg", "share-server.csv", "syscalls-server.csv", "machine.csv"] {
+        assert!(names.iter().any(|there| there == name), "{name}: {names:?}");
+        assert!(text.contains(&format!("run/{name}\n")), "{name}");
+    }
+    let md = fs::read_to_string(folder.path().join("run/report.md")).expect("written");
+    assert!(md.contains("(<share-server.svg>)"), "drawings are found from where the text is");
+}
+
+#[test]
+fn the_page_of_several_runs_is_one_file_with_all_of_them() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let out = tempfile::tempdir().expect("temporary folder");
+    save(folder.path(), "a-short", &recordings::typical());
+    save(folder.path(), "b-long", &recordings::long());
+    let formats = [Format::Html, Format::Md, Format::Svg];
+    let (_, outcome) = run_as(&[folder.path()], Print::Tables, &formats, Some(out.path()));
+    assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+    let page = fs::read_to_string(out.path().join("report.html")).expect("written");
+    for part in ["<h1>2 runs", "<h1>a-short", "<h1>b-long", "href=\"#s2\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    let md = fs::read_to_string(out.path().join("report.md")).expect("written");
+    assert!(md.contains("(<a-short/share-server.svg>)") && md.contains("(<comparison.svg>)"));
+}
+
+#[test]
+fn json_is_one_value_with_findings_tables_and_what_failed() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for runs in 0..3 {
+        let (text, _) = run_as(&[folder.path()], Print::Json, &[], None);
+        let value: serde_json::Value = serde_json::from_str(&text).expect("one JSON value");
+        assert_eq!(value["runs"].as_array().map(Vec::len), Some(runs));
+        assert_eq!(value["together"].is_object(), runs > 1);
+        assert_eq!(value["failed"].as_array().map(Vec::len), Some(usize::from(runs == 0)));
+        save(folder.path(), &format!("run-{runs}"), &recordings::lossy());
+    }
+    let (text, _) = run_as(&[folder.path()], Print::Json, &[], None);
+    let value: serde_json::Value = serde_json::from_str(&text).expect("one JSON value");
+    assert_eq!(value["runs"][0]["findings"][0]["name"], "lost");
+    assert_eq!(value["runs"][0]["tables"]["syscalls-server"][0]["syscall"], "write");
+}
+
+#[test]
+fn runs_are_listed_without_reading_what_comes_after_their_head() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    save(folder.path(), "good", &recordings::typical());
+    let cut = fs::read_to_string(save(folder.path(), "cut", &recordings::full())).expect("written");
+    fs::write(folder.path().join("cut/recording.json"), &cut[..cut.len() / 2]).expect("writable");
+    let (text, outcome) = run_as(&[folder.path()], Print::List, &[], None);
+    assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(lines[1].starts_with("cut ") && lines[1].contains("2026-11-30T14:39:51Z"), "{text}");
+    assert!(lines[2].ends_with("analyzer trace --target echo-epoll-lt -- bench --mode short"), "{text}");
+}

@@ -127,10 +127,12 @@ fn rows(table: &Table) -> Markup {
 
 fn grid(table: &Table) -> Markup {
     let label = printable(&table.title);
+    let words = |column: usize| table.rows.iter().filter_map(|row| row.get(column)).any(Cell::is_text);
+    let headings = || table.columns.iter().enumerate().map(|(number, column)| (words(number), &column.heading));
     html! {
         div.scroll tabindex="0" role="region" aria-label=(label) {
             table {
-                thead { tr { @for column in &table.columns { th scope="col" { (printable(&column.heading)) } } } }
+                thead { tr { @for (words, heading) in headings() { th.text[words] scope="col" { (printable(heading)) } } } }
                 tbody {
                     @for row in &table.rows {
                         tr { @for cell in row { td.text[cell.is_text()] { (shown(cell)) } } }

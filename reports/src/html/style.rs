@@ -31,7 +31,8 @@ summary{cursor:pointer;color:var(--link);padding:.25rem 0}
 table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th{position:sticky;top:0;background:var(--paper);vertical-align:bottom;white-space:normal;min-width:4rem}
-td.text,th:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:6rem;max-width:34rem}
+th.text,td.text{text-align:left}
+td.text{white-space:normal;overflow-wrap:anywhere;min-width:8rem;max-width:34rem}
 tbody tr:nth-child(even){background:var(--band)}
 .report+.report{margin-top:3rem;border-top:4px solid var(--line)}
 ";

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses some of them")]
 
-mod full;
+pub(crate) mod full;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use reports::{
     recording::{self, Group, Host, InFlight, Loss, Probe, Recording, Retransmits, Syscall, Tcp, Transition},
 };
 
-pub(crate) use full::{extreme, full, hollow, not_numbers};
+pub(crate) use full::{extreme, full, hollow};
 
 /// About lognormal, from sums and products only, so that no libm decides what a golden file holds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times, far below 2^53")]
