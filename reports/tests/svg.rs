@@ -4,7 +4,7 @@
 mod golden;
 mod recordings;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::LazyLock};
 
 use reports::{
     histogram::{Histogram, KERNEL},
@@ -43,7 +43,12 @@ fn drawn(charts: Vec<Chart>, run: &str) -> Vec<(String, String)> {
 }
 
 /// Name and text of every chart that can be made of the fixed recordings.
-fn charts() -> Vec<(String, String)> {
+fn charts() -> &'static [(String, String)] {
+    static CHARTS: LazyLock<Vec<(String, String)>> = LazyLock::new(all_charts);
+    &CHARTS
+}
+
+fn all_charts() -> Vec<(String, String)> {
     let mut charts = Vec::new();
     for (name, recording) in recordings::all() {
         charts.extend(drawn(svg::of_run(&recording, RUN), name));
@@ -92,7 +97,7 @@ fn charts_look_as_blessed() {
 #[test]
 fn charts_are_xml_that_begins_with_title_and_description() {
     for (name, chart) in charts() {
-        let document = Document::parse(&chart).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let document = Document::parse(chart).unwrap_or_else(|error| panic!("{name}: {error}"));
         let first: Vec<_> = document.root_element().children().filter(Node::is_element).take(2).collect();
         assert_eq!(first.iter().map(|node| node.tag_name().name()).collect::<Vec<_>>(), ["title", "desc"], "{name}");
         assert!(first.iter().all(|node| node.text().is_some_and(|text| text.len() > 10)), "{name}");
@@ -117,7 +122,7 @@ fn bounds(node: Node) -> Option<(f64, f64, f64, f64)> {
 #[test]
 fn no_text_lies_on_another_or_outside_the_picture() {
     for (name, chart) in charts() {
-        let document = Document::parse(&chart).expect("checked above");
+        let document = Document::parse(chart).expect("checked above");
         let view = document.root_element().attribute("viewBox").expect("there");
         let view: Vec<f64> = view.split(' ').map(|number| number.parse().expect("number")).collect();
         let texts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("text")).collect();
@@ -183,7 +188,7 @@ fn a_curve_whose_values_are_in_no_bucket_is_not_made() {
 fn look() {
     if let Some(folder) = std::env::var_os("LOOK").map(PathBuf::from) {
         for (name, chart) in charts() {
-            std::fs::write(folder.join(name).with_extension("svg"), chart).expect("writable");
+            std::fs::write(folder.join(format!("{name}.svg")), chart).expect("writable");
         }
     }
 }
