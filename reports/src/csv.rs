@@ -1,6 +1,9 @@
 //! A table as CSV (RFC 4180): numbers whole and in the unit that the column's name tells.
 
-use crate::{printable::printable, table::{Cell, Table}};
+use crate::{
+    printable::printable,
+    table::{Cell, Table},
+};
 
 /// The text of a file.
 #[must_use]
@@ -28,7 +31,8 @@ fn cell(cell: &Cell) -> String {
 /// One line without control characters, and nothing that a spreadsheet takes for a formula.
 fn harmless(text: &str) -> String {
     let text = printable(text);
-    let begins_a_formula = text.trim_start().starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
+    let begins_a_formula =
+        text.trim_start().starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
     if begins_a_formula { format!("'{text}") } else { text }
 }
 

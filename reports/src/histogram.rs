@@ -290,7 +290,7 @@ mod tests {
     fn a_far_bucket_takes_no_more_memory_than_a_near_one() {
         let text = r#"{"sub_bits":7,"count":1,"sum":1,"min":1,"max":1,"buckets":[[7423,1]]}"#;
         let histogram: Histogram = serde_json::from_str(text).expect("valid");
-        assert_eq!(histogram.buckets.capacity(), histogram.buckets().count().max(histogram.buckets.capacity().min(4)));
+        assert!(histogram.buckets.capacity() <= 4, "{}", histogram.buckets.capacity());
     }
 
     #[test]

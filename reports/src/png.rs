@@ -52,7 +52,11 @@ impl Painter {
             Options { fontdb: Arc::clone(&self.fonts), font_family: "DejaVu Sans".to_owned(), ..Options::default() };
         let tree = Tree::from_str(svg, &options)?;
         let size = tree.size();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels of a picture; a cast saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "pixels of a picture; a cast saturates"
+        )]
         let (width, height) = ((size.width() * SCALE).ceil() as u32, (size.height() * SCALE).ceil() as u32);
         let mut dots = Pixmap::new(width, height).ok_or(PngError::Size(width, height))?;
         resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut dots.as_mut());

@@ -107,8 +107,7 @@ impl Table {
     /// Without rows; columns are heading and unit, `""` where there is none.
     #[must_use]
     pub fn new(name: &str, title: &str, columns: &[(&str, &str)]) -> Self {
-        let mut table =
-            Self { name: name.to_owned(), title: title.to_owned(), columns: Vec::new(), rows: Vec::new() };
+        let mut table = Self { name: name.to_owned(), title: title.to_owned(), columns: Vec::new(), rows: Vec::new() };
         for (heading, unit) in columns {
             table.column(heading, unit);
         }

@@ -95,8 +95,9 @@ fn what_is_no_number_is_shown_as_missing() {
 fn every_recording_has_its_page_with_findings_tables_and_how_it_was_measured() {
     for (name, recording) in recordings::all() {
         let page = page(RUN, &recording);
-        let places: Vec<_> =
-            ["<h2>Findings", "<h2>Tables", "<h2>Charts", "<h2>How it was measured"].map(|part| page.find(part)).to_vec();
+        let places: Vec<_> = ["<h2>Findings", "<h2>Tables", "<h2>Charts", "<h2>How it was measured"]
+            .map(|part| page.find(part))
+            .to_vec();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{name}: {places:?}");
     }
 }

@@ -171,7 +171,9 @@ fn every_form_of_a_single_run_is_beside_its_recording() {
     let (text, outcome) = run_as(&[folder.path()], Print::Tables, &formats, None);
     assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
     let names = names(&folder.path().join("run"));
-    for name in ["report.html", "report.md", "share-server.svg", "share-server.csv", "syscalls-server.csv", "machine.csv"] {
+    for name in
+        ["report.html", "report.md", "share-server.svg", "share-server.csv", "syscalls-server.csv", "machine.csv"]
+    {
         assert!(names.iter().any(|there| there == name), "{name}: {names:?}");
         assert!(text.contains(&format!("run/{name}\n")), "{name}");
     }

@@ -27,7 +27,7 @@ fn named(name: &str) -> Vec<(String, Recording)> {
 /// Runs of a sweep over connections, three repeats each, in two modes.
 fn swept() -> Vec<RunFigures> {
     let run = |number: u32| {
-        let mut recording = if number % 2 == 0 { recordings::typical() } else { recordings::long() };
+        let mut recording = if number.is_multiple_of(2) { recordings::typical() } else { recordings::long() };
         let bench = &mut recording.bench[0];
         bench.settings.connections = [10, 100, 1_000, 5_000][(number / 6) as usize];
         bench.ok = u64::from(9_000 - number * 311 + (number % 5) * 90);
@@ -55,7 +55,8 @@ fn all_charts() -> Vec<(String, String)> {
     }
     let all = figures(&named("20261130-143951-"));
     let wild = ["huge", "crowded", "extreme", "hollow"];
-    let ordinary: Vec<_> = all.iter().filter(|run| !wild.iter().any(|wild| run.name.ends_with(wild))).cloned().collect();
+    let ordinary: Vec<_> =
+        all.iter().filter(|run| !wild.iter().any(|wild| run.name.ends_with(wild))).cloned().collect();
     let long = named(&format!("{}-", "long-name".repeat(34)));
     let many: Vec<_> = std::iter::repeat_n(figures(&long), 10).flatten().collect();
     for (name, runs) in [("runs", &ordinary), ("huge", &all), ("90", &many), ("swept", &swept())] {

@@ -69,7 +69,8 @@ impl ReportArgs {
 
     pub(crate) fn formats(&self) -> BTreeSet<Format> {
         let Formats { svg, png, html, md, csv } = self.formats;
-        let asked = [(svg, Format::Svg), (png, Format::Png), (html, Format::Html), (md, Format::Md), (csv, Format::Csv)];
+        let asked =
+            [(svg, Format::Svg), (png, Format::Png), (html, Format::Html), (md, Format::Md), (csv, Format::Csv)];
         asked.into_iter().filter_map(|(asked, format)| asked.then_some(format)).collect()
     }
 }

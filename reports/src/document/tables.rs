@@ -31,7 +31,8 @@ pub(super) fn of_run(recording: &Recording) -> Vec<Table> {
 
 fn load(name: &str, result: &BenchResult) -> Table {
     let settings = &result.settings;
-    let mut table = Table::new(name, &format!("Load: bench, {} mode", settings.mode.name()), &[("figure", ""), ("value", "")]);
+    let mut table =
+        Table::new(name, &format!("Load: bench, {} mode", settings.mode.name()), &[("figure", ""), ("value", "")]);
     let mut row = |figure: &str, value| table.row(vec![Cell::text(figure), value]);
     row("requests per second", result.requests_per_s().map_or(Cell::Missing, Cell::Number));
     row("successful requests", Cell::Count(result.ok));
@@ -54,7 +55,9 @@ const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), 
 
 fn load_latency(name: &str, result: &BenchResult) -> Table {
     let mut table = Table::new(name, "Latency as the load saw it", &[("of", ""), ("n", ""), ("min", "ns")]);
-    QUANTILES.iter().for_each(|(heading, _)| table.column(heading, "ns"));
+    for (heading, _) in QUANTILES {
+        table.column(heading, "ns");
+    }
     table.column("max", "ns");
     for (of, histogram) in [("connect", &result.connect), ("request", &result.request)] {
         let mut cells = vec![Cell::text(of), Cell::Count(histogram.count()), Cell::ns(histogram.min())];
@@ -66,10 +69,13 @@ fn load_latency(name: &str, result: &BenchResult) -> Table {
 }
 
 fn syscalls(name: &str, group: &Group) -> Table {
-    let title = format!("System calls of the {} ({}), wall time; * waits by design", group.name, command_line(&group.argv));
+    let title =
+        format!("System calls of the {} ({}), wall time; * waits by design", group.name, command_line(&group.argv));
     let first = [("syscall", ""), ("calls", ""), ("errors", ""), ("total", "ns"), ("share", ""), ("mean", "ns")];
     let mut table = Table::new(name, &title, &first);
-    QUANTILES.iter().for_each(|(heading, _)| table.column(heading, "ns"));
+    for (heading, _) in QUANTILES {
+        table.column(heading, "ns");
+    }
     for (heading, unit) in [("max", "ns"), ("on CPU", "ns"), ("error names", "")] {
         table.column(heading, unit);
     }

@@ -64,7 +64,10 @@ pub(super) fn timed_share(recording: &Recording, found: &mut Vec<Finding>) {
     found.push(Finding {
         name: "kernel-timed",
         severity: Severity::Note,
-        text: format!("the kernel timed the probes in {} of the run, where each call took a little longer", units::percent(share)),
+        text: format!(
+            "the kernel timed the probes in {} of the run, where each call took a little longer",
+            units::percent(share)
+        ),
         value: share,
         unit: "share",
     });

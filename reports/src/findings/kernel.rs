@@ -1,11 +1,7 @@
 //! Counters of the kernel that moved and should not have.
 
 use super::{Finding, Severity};
-use crate::{
-    recording::Recording,
-    text::meaning,
-    units,
-};
+use crate::{recording::Recording, text::meaning, units};
 
 /// Those that tell of connections or segments that were dropped or sent again.
 const TELLING: [&str; 13] = [

@@ -10,7 +10,7 @@ const FEWEST: u64 = 1_000;
 const CLIENT_BUSY: f64 = 0.9;
 
 /// Result after result; a number tells them apart when there are several.
-fn each<'a>(recording: &'a Recording) -> impl Iterator<Item = (String, &'a BenchResult)> {
+fn each(recording: &Recording) -> impl Iterator<Item = (String, &BenchResult)> {
     let several = recording.bench.len() > 1;
     let name = move |number: usize| if several { format!("bench {}: ", number + 1) } else { "bench: ".to_owned() };
     recording.bench.iter().enumerate().map(move |(number, result)| (name(number), result))

@@ -44,8 +44,7 @@ const PRINTED: &str = "
 
 /// The page's style sheet.
 pub(super) fn sheet() -> String {
-    let variables =
-        ":root{--paper:#16181c;--text:#e8e8e8;--quiet:#b0b4ba;--line:#3a3e45;--band:#1d2025;--link:#7cc4f0;--alarm:#ff9b5c}";
+    let variables = ":root{--paper:#16181c;--text:#e8e8e8;--quiet:#b0b4ba;--line:#3a3e45;--band:#1d2025;--link:#7cc4f0;--alarm:#ff9b5c}";
     // Paper that is printed on is white.
     let dark = format!("@media screen and (prefers-color-scheme:dark){{{variables}\n{}}}\n", svg::dark());
     format!("{SHEET}{PRINTED}{dark}")

@@ -1,11 +1,6 @@
 //! Writes files: each whole or not at all, under names that no recording can choose freely.
 
-use std::{
-    collections::BTreeSet,
-    fs, io,
-    io::Write,
-    path::Path,
-};
+use std::{collections::BTreeSet, fs, io, io::Write, path::Path};
 
 use super::{Failure, Format, Outcome};
 use crate::{csv, document::Document, png::Painter, printable};
@@ -102,4 +97,3 @@ fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mode = fs::Permissions::from_mode(0o666);
     tempfile::Builder::new().prefix(".").suffix(".partial").permissions(mode).tempfile_in(folder)
 }
-

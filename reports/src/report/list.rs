@@ -52,8 +52,12 @@ pub(super) fn print(runs: &[Run], options: &Options, out: &mut impl Write, outco
         let length = head.duration_ns.map_or("-".to_owned(), units::duration);
         let complete = head.complete.map_or("-", |complete| if complete { "yes" } else { "NO" });
         let command = clipped(&command_line(&head.argv), room);
-        let line =
-            format!("{}{:padding$}  {:20}  {length:>10}  {complete:8}  {command}", name(run), "", clipped(&started, 20));
+        let line = format!(
+            "{}{:padding$}  {:20}  {length:>10}  {complete:8}  {command}",
+            name(run),
+            "",
+            clipped(&started, 20)
+        );
         writeln!(out, "{}", line.trim_end())?;
     }
     out.flush()

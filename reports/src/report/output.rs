@@ -10,13 +10,7 @@ use super::{
     files::{self, Charts},
     runs::{self, Run},
 };
-use crate::{
-    document::Document,
-    html, json, md, printable,
-    recording::Recording,
-    stats::RunFigures,
-    text,
-};
+use crate::{document::Document, html, json, md, printable, recording::Recording, stats::RunFigures, text};
 
 /// Runs that a page or a text of several shows in full: more would be too much to open.
 const IN_FULL: usize = 20;
@@ -117,7 +111,8 @@ impl<'a, W: Write> Output<'a, W> {
 
     /// What is about all runs.
     pub(super) fn finish(mut self, outcome: &mut Outcome) -> io::Result<()> {
-        if let Some(folder) = self.common.clone().filter(|_| !self.options.formats.is_empty() && self.figures.len() > 1) {
+        if let Some(folder) = self.common.clone().filter(|_| !self.options.formats.is_empty() && self.figures.len() > 1)
+        {
             let figures = std::mem::take(&mut self.figures);
             self.together(&figures, &folder, outcome);
             self.figures = figures;
@@ -145,7 +140,10 @@ impl<'a, W: Write> Output<'a, W> {
         let title = document.title.clone();
         self.whole(&title, folder, outcome);
         if figures.len() > IN_FULL && (self.wants(Format::Html) || self.wants(Format::Md)) {
-            self.notes.push(format!("the first {IN_FULL} of {} runs are shown in full: the others one by one", figures.len()));
+            self.notes.push(format!(
+                "the first {IN_FULL} of {} runs are shown in full: the others one by one",
+                figures.len()
+            ));
         }
     }
 

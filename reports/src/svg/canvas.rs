@@ -68,6 +68,9 @@ pub(crate) enum Mark {
 /// In the order in which curves get them.
 pub(crate) const MARKS: [Mark; 4] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
 
+/// Bar and size of a bar.
+pub(crate) type Bar = ((f64, f64), (f64, f64));
+
 /// What is drawn so far.
 pub(crate) struct Canvas {
     shapes: RefCell<String>,
@@ -195,7 +198,7 @@ impl Canvas {
     }
 
     /// Many bars of one colour, as one element.
-    pub(crate) fn cells(&self, cells: &[((f64, f64), (f64, f64))], color: Color) {
+    pub(crate) fn cells(&self, cells: &[Bar], color: Color) {
         if cells.is_empty() {
             return;
         }

@@ -55,7 +55,8 @@ pub fn comparison(runs: &[RunFigures]) -> Option<Figure<'_>> {
 }
 
 fn data(runs: &[RunFigures]) -> Table {
-    let mut table = figure::data(&[("run", ""), ("mode", ""), ("requests", "per_s"), ("server time per request", "ns")]);
+    let mut table =
+        figure::data(&[("run", ""), ("mode", ""), ("requests", "per_s"), ("server time per request", "ns")]);
     for run in runs {
         table.row(vec![
             Cell::text(&run.name),

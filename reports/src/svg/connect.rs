@@ -50,7 +50,9 @@ pub fn connect(recording: &Recording, run: &str) -> Option<Figure<'static>> {
     let resent = curves.iter().filter_map(|curve| curve.resent).fold(0u64, u64::saturating_add);
     let words = Words {
         title: "How long connecting took".into(),
-        subtitle: "Share of attempts that took longer than a given time; dashed: seconds at which a lost SYN is sent again".into(),
+        subtitle:
+            "Share of attempts that took longer than a given time; dashed: seconds at which a lost SYN is sent again"
+                .into(),
         caption: vec![
             frame::how_measured(recording, run),
             format!(

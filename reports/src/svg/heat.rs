@@ -48,12 +48,14 @@ pub fn heat(recording: &Recording, run: &str, group: &Group) -> Option<Figure<'s
         let total = call.points.iter().fold(0u64, |sum, point| sum.saturating_add(point.total_ns));
         if waits { 0 } else { total }
     };
-    let mut calls: Vec<_> = series.syscalls.iter().map(|call| (total(call), call)).filter(|(total, _)| *total > 0).collect();
+    let mut calls: Vec<_> =
+        series.syscalls.iter().map(|call| (total(call), call)).filter(|(total, _)| *total > 0).collect();
     calls.sort_by(|a, b| (Reverse(a.0), &a.1.name).cmp(&(Reverse(b.0), &b.1.name)));
     let maps = calls.iter().map(|(_, call)| Map::of(call, &columns)).filter(|map| !map.cells.is_empty());
     let maps: Vec<Map> = maps.take(MAPS).collect();
     let low = histograms(&maps).filter_map(|cell| cell.buckets().next()).map(|(low, _, _)| low).min()?;
-    let high = histograms(&maps).filter_map(|cell| cell.buckets().last()).map(|(low, width, _)| low + (width - 1)).max()?;
+    let high =
+        histograms(&maps).filter_map(|cell| cell.buckets().last()).map(|(low, width, _)| low + (width - 1)).max()?;
     let most = histograms(&maps).flat_map(|cell| cell.buckets().map(|(_, _, count)| count)).max()?;
     let words = words(recording, run, group, &columns, maps.len());
     let bottom = TOP + PITCH * maps.len() as f64;
@@ -98,10 +100,10 @@ impl Map {
             if cells.last().is_none_or(|(last, _)| *last != column) {
                 cells.push((column, Histogram::new(SERIES_SUB_BITS)));
             }
-            let Some((_, cell)) = cells.last_mut() else { continue };
+            let Some((_, latest)) = cells.last_mut() else { continue };
             for &(index, count) in point.buckets.iter().filter(|(index, _)| (*index as usize) < end) {
                 let (low, width) = bucket::bounds(index, u32::from(SERIES_SUB_BITS));
-                cell.record_many(low + (width - 1) / 2, count);
+                latest.record_many(low + (width - 1) / 2, count);
             }
         }
         cells.retain(|(_, cell)| cell.count() > 0);
@@ -169,8 +171,14 @@ fn legend(canvas: &Canvas, most: u64) {
 }
 
 fn data(maps: &[Map], columns: &Columns) -> Table {
-    let mut table =
-        figure::data(&[("syscall", ""), ("time", "ns"), ("calls", ""), ("p50", "ns"), ("p99", "ns"), ("slowest", "ns")]);
+    let mut table = figure::data(&[
+        ("syscall", ""),
+        ("time", "ns"),
+        ("calls", ""),
+        ("p50", "ns"),
+        ("p99", "ns"),
+        ("slowest", "ns"),
+    ]);
     for map in maps {
         for (column, cell) in &map.cells {
             table.row(vec![

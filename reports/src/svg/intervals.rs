@@ -76,11 +76,7 @@ mod tests {
 
     fn series(intervals: u32, points: &[(u32, u64)]) -> Series {
         let point = |&(interval, calls)| SeriesPoint { interval, calls, errors: 0, total_ns: 0, buckets: vec![] };
-        let call = SyscallSeries {
-            name: "close".into(),
-            abi: Abi::Native,
-            points: points.iter().map(point).collect(),
-        };
+        let call = SyscallSeries { name: "close".into(), abi: Abi::Native, points: points.iter().map(point).collect() };
         let group = GroupSeries { name: "server".into(), syscalls: vec![call] };
         Series { interval_ns: 1_000_000_000, intervals, groups: vec![group] }
     }

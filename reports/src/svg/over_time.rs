@@ -63,7 +63,10 @@ impl OverTime {
         let bottom = TOP + PITCH * self.strips.len() as f64;
         let words = std::mem::take(&mut self.words);
         // Drawn and told from the same values.
-        let (drawn, told) = { let both = Rc::new(self); (Rc::clone(&both), both) };
+        let (drawn, told) = {
+            let both = Rc::new(self);
+            (Rc::clone(&both), both)
+        };
         Some(Figure::new(drawn.name, words, (WIDTH, bottom), move |canvas| drawn.paint(canvas), move || told.data()))
     }
 
@@ -112,7 +115,9 @@ impl OverTime {
                 canvas.line(&part, color, 1.8);
             }
             if points.len() <= MARKED || part.len() == 1 {
-                part.iter().for_each(|&point| canvas.mark(MARKS[number % MARKS.len()], point, color));
+                for &point in &part {
+                    canvas.mark(MARKS[number % MARKS.len()], point, color);
+                }
             }
         }
     }
@@ -122,11 +127,13 @@ impl OverTime {
         let lines: Vec<(&Strip, &Line)> =
             self.strips.iter().flat_map(|strip| strip.lines.iter().map(move |line| (strip, line))).collect();
         for (strip, line) in &lines {
-            let heading = if self.strips.len() > 1 { format!("{}: {}", strip.heading, line.name) } else { line.name.clone() };
+            let heading =
+                if self.strips.len() > 1 { format!("{}: {}", strip.heading, line.name) } else { line.name.clone() };
             table.column(&heading, strip.unit);
         }
         for (moment, &at) in self.at_ns.iter().enumerate() {
-            let values = lines.iter().map(|(_, line)| line.values.get(moment).map_or(Cell::Missing, |v| Cell::Number(*v)));
+            let values =
+                lines.iter().map(|(_, line)| line.values.get(moment).map_or(Cell::Missing, |v| Cell::Number(*v)));
             table.row(std::iter::once(Cell::Ns(at)).chain(values).collect());
         }
         table

@@ -39,7 +39,16 @@ pub fn per_request(recording: &Recording, run: &str) -> Option<Figure<'static>> 
     };
     let rows = counts.calls.iter().map(row).collect();
     let kinds = vec!["calls".into()];
-    let chart = Stacked { name: "per-request", words, kinds, rest: false, rows, show: units::ratio, least_end: 0.0, guide: None };
+    let chart = Stacked {
+        name: "per-request",
+        words,
+        kinds,
+        rest: false,
+        rows,
+        show: units::ratio,
+        least_end: 0.0,
+        guide: None,
+    };
     chart.figure(move || data(&counts))
 }
 
@@ -74,8 +83,16 @@ pub fn per_request_of_runs(runs: &[RunFigures]) -> Option<Figure<'_>> {
         subtitle: "System calls of the server over successful requests; less is better".into(),
         caption: vec![format!("{}, by path; one bar is one run", units::counted(known.len() as u64, "run"))],
     };
-    let chart =
-        Stacked { name: "per-request", words, kinds, rest: true, rows, show: units::ratio, least_end: 0.0, guide: None };
+    let chart = Stacked {
+        name: "per-request",
+        words,
+        kinds,
+        rest: true,
+        rows,
+        show: units::ratio,
+        least_end: 0.0,
+        guide: None,
+    };
     chart.figure(move || data_of_runs(&known))
 }
 

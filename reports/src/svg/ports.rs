@@ -19,18 +19,15 @@ pub fn ports<'a>(recording: &'a Recording, run: &str) -> Option<Figure<'a>> {
     let row = |port: &&PortUse| Row {
         name: format!("{} to {}", port.source, port.destination),
         parts: vec![share(port)],
-        label: format!(
-            "{} of {} ports",
-            units::count(port.in_use.into()),
-            units::count(port.available.into())
-        ),
+        label: format!("{} of {} ports", units::count(port.in_use.into()), units::count(port.available.into())),
     };
     let words = Words {
         title: "How many of the local ports were taken".into(),
         subtitle: "Ports in use over ip_local_port_range, by local address and destination, TIME_WAIT included".into(),
         caption: vec![
             frame::how_measured(recording, run),
-            "at the end of the run; beyond half of the range connect() searches ports one by one, at full it fails".into(),
+            "at the end of the run; beyond half of the range connect() searches ports one by one, at full it fails"
+                .into(),
         ],
     };
     let chart = Stacked {
@@ -51,7 +48,8 @@ fn share(port: &PortUse) -> f64 {
 }
 
 fn data(ports: &[&PortUse]) -> Table {
-    let mut table = figure::data(&[("source", ""), ("destination", ""), ("in use", ""), ("available", ""), ("share", "")]);
+    let mut table =
+        figure::data(&[("source", ""), ("destination", ""), ("in use", ""), ("available", ""), ("share", "")]);
     for port in ports {
         table.row(vec![
             Cell::text(&port.source),

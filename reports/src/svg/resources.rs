@@ -57,7 +57,11 @@ fn caption(recording: &Recording, run: &str, what: &str) -> Vec<String> {
 
 /// A number of things, which an axis may have to cut into halves.
 fn number(value: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and not negative; a cast saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and not negative; a cast saturates"
+    )]
     if value.fract() == 0.0 && value >= 0.0 { units::count(value as u64) } else { units::ratio(value) }
 }
 
@@ -102,10 +106,8 @@ pub fn time_wait(recording: &Recording, run: &str) -> Option<Figure<'static>> {
         subtitle: "Sockets of the whole network namespace (/proc/net/sockstat)".into(),
         caption: caption(recording, run, "each keeps its port from new connections to the same destination for 60 s"),
     };
-    let lines = vec![
-        Line { name: "TIME_WAIT".into(), values: waiting },
-        Line { name: "in use".into(), values: in_use },
-    ];
+    let lines =
+        vec![Line { name: "TIME_WAIT".into(), values: waiting }, Line { name: "in use".into(), values: in_use }];
     let strips = vec![Strip { heading: "sockets", unit: "", show: number, lines }];
     OverTime { name: "time-wait", words, at_ns: points.at_ns(), strips }.figure()
 }
@@ -124,7 +126,8 @@ pub fn cpu(recording: &Recording, run: &str) -> Option<Figure<'static>> {
     let resources = recording.resources.as_ref()?;
     let points = Points::of(resources)?;
     let host = HOST.iter().filter(|(_, figure)| resources.samples.iter().any(|sample| figure(sample) > 0));
-    let host = host.map(|&(name, figure)| Line { name: name.into(), values: points.per_ns(|sample| Some(figure(sample))) });
+    let host =
+        host.map(|&(name, figure)| Line { name: name.into(), values: points.per_ns(|sample| Some(figure(sample))) });
     let groups = resources.groups.iter().enumerate().flat_map(|(number, group)| {
         let user = points.per_ns(|sample| Some(sample.groups.get(number)?.user_ns));
         let system = points.per_ns(|sample| Some(sample.groups.get(number)?.system_ns));
@@ -133,7 +136,11 @@ pub fn cpu(recording: &Recording, run: &str) -> Option<Figure<'static>> {
     let words = Words {
         title: "Where the CPU time of the run went".into(),
         subtitle: "CPU time over elapsed time: 1 is one CPU kept busy".into(),
-        caption: caption(recording, run, "the machine from /proc/stat, in steps of 10 ms; softirq is mostly received packets"),
+        caption: caption(
+            recording,
+            run,
+            "the machine from /proc/stat, in steps of 10 ms; softirq is mostly received packets",
+        ),
     };
     let strips = vec![
         Strip { heading: "CPUs busy, whole machine", unit: "cpus", show: units::ratio, lines: host.collect() },

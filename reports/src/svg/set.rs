@@ -56,7 +56,11 @@ pub fn of_run<'a>(recording: &'a Recording, run: &str) -> Vec<Chart<'a>> {
             Chart { figure: chart(recording, run, group).map(|figure| figure.named(&name)), name, needs }
         }));
     }
-    charts.extend(OF_RUN.map(|(kind, chart, needs)| Chart { name: kind.to_owned(), figure: chart(recording, run), needs }));
+    charts.extend(OF_RUN.map(|(kind, chart, needs)| Chart {
+        name: kind.to_owned(),
+        figure: chart(recording, run),
+        needs,
+    }));
     charts
 }
 

@@ -53,7 +53,8 @@ pub fn sides<'a>(recording: &'a Recording, run: &str) -> Option<Figure<'a>> {
         return None;
     }
     let shown = pairs.len().min(SHOWN);
-    let which = if pairs.len() > shown { format!("the {shown} longest of {} calls", pairs.len()) } else { "all calls".into() };
+    let which =
+        if pairs.len() > shown { format!("the {shown} longest of {} calls", pairs.len()) } else { "all calls".into() };
     let words = Words {
         title: "Where the server and the client spent their system-call time".into(),
         subtitle: "Wall time in all calls of a kind; calls that wait by design are left out".into(),
@@ -84,7 +85,8 @@ fn pairs<'a>(server: &'a Group, client: &'a Group) -> Vec<Pair<'a>> {
 
 fn paint(canvas: &Canvas, pairs: &[Pair], labels: &[String; 2]) {
     let bottom = TOP + ROW * pairs.len() as f64;
-    let longest = pairs.iter().map(|pair| Pair::time_ns(pair.server).max(Pair::time_ns(pair.client))).max().unwrap_or(0);
+    let longest =
+        pairs.iter().map(|pair| Pair::time_ns(pair.server).max(Pair::time_ns(pair.client))).max().unwrap_or(0);
     let axis = LinearAxis::new(longest as f64, (BARS, BARS_END));
     for tick in axis.ticks(frame::TICK_LOOK.pixels(&units::duration(longest))) {
         canvas.line(&[(axis.at(tick), TOP - 4.0), (axis.at(tick), bottom + 4.0)], palette::GRID, 1.0);

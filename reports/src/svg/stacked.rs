@@ -66,7 +66,8 @@ impl Stacked {
         let mut places = Vec::new();
         let (mut x, mut y) = (MARGIN, frame::TOP - 8.0);
         for kind in &self.kinds {
-            let width = 22.0 + Look::new(frame::VALUE, palette::TEXT).pixels(&clipped_middle(kind, KIND_COLUMNS)) + 14.0;
+            let width =
+                22.0 + Look::new(frame::VALUE, palette::TEXT).pixels(&clipped_middle(kind, KIND_COLUMNS)) + 14.0;
             if x > MARGIN && x + width > WIDTH - MARGIN {
                 (x, y) = (MARGIN, y + LEGEND_ROW);
             }

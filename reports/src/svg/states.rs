@@ -80,22 +80,33 @@ pub fn states<'a>(recording: &'a Recording, run: &str) -> Option<Figure<'a>> {
     }
     let all = changes.iter().fold(0u64, |sum, change| sum.saturating_add(change.count));
     let drawn = |change: &&&Transition| EDGES.iter().any(|edge| edge.from == change.from && edge.to == change.to);
-    let (drawn, others): (Vec<&Transition>, Vec<&Transition>) = changes.iter().partition(|change| drawn(&change));
+    let (drawn, others): (Vec<&Transition>, Vec<&Transition>) = changes.iter().partition(|change| drawn(change));
     let elsewhere = others.iter().fold(0u64, |sum, change| sum.saturating_add(change.count));
-    let also = if elsewhere > 0 { format!("; {} of kinds that are in the data only", units::count(elsewhere)) } else { String::new() };
+    let also = if elsewhere > 0 {
+        format!("; {} of kinds that are in the data only", units::count(elsewhere))
+    } else {
+        String::new()
+    };
     let words = Words {
         title: "Which states connections went through, and how long they stayed".into(),
-        subtitle: "Numbers: changes of state (inet_sock_set_state); in the boxes: median time in the state at either end".into(),
+        subtitle:
+            "Numbers: changes of state (inet_sock_set_state); in the boxes: median time in the state at either end"
+                .into(),
         caption: vec![
             frame::how_measured(recording, run),
-            format!("{} in the whole network namespace{also}; TIME_WAIT begins when FIN_WAIT2 becomes CLOSE", units::counted(all, "change")),
+            format!(
+                "{} in the whole network namespace{also}; TIME_WAIT begins when FIN_WAIT2 becomes CLOSE",
+                units::counted(all, "change")
+            ),
         ],
     };
     let paint = move |canvas: &Canvas| {
         let edges = || drawn.iter().filter_map(|change| Some((edge_of(change)?, change.count)));
         edges().for_each(|(edge, count)| arrow(canvas, edge, count));
         edges().for_each(|(edge, count)| label(canvas, edge, count));
-        NODES.iter().for_each(|&(name, middle)| node(canvas, name, middle, tcp, &drawn));
+        for (name, middle) in NODES {
+            node(canvas, name, middle, tcp, &drawn);
+        }
     };
     Some(Figure::new("tcp-states", words, (WIDTH, BOTTOM), paint, move || data(tcp, &changes)))
 }
@@ -113,7 +124,10 @@ fn arrow(canvas: &Canvas, edge: &Edge, count: u64) {
         let (dx, dy) = ((x - x0) / length, (y - y0) / length);
         let wide = 3.0 + width;
         let back = (x - dx * 10.0, y - dy * 10.0);
-        canvas.filled(&[(x, y), (back.0 - dy * wide, back.1 + dx * wide), (back.0 + dy * wide, back.1 - dx * wide)], palette::BLUE);
+        canvas.filled(
+            &[(x, y), (back.0 - dy * wide, back.1 + dx * wide), (back.0 + dy * wide, back.1 - dx * wide)],
+            palette::BLUE,
+        );
     }
 }
 

@@ -63,15 +63,27 @@ pub fn sweep(runs: &[RunFigures]) -> Option<Figure<'static>> {
     let also = if left_out > 0 { format!("; {left_out} further curves are in the data only") } else { String::new() };
     let words = Words {
         title: format!("What more {} do to rate and latency", swept.name),
-        subtitle: format!("Median of the runs with a given number of {}; the strokes reach from the lowest to the highest run", swept.name),
-        caption: vec![format!("{}; p99 only where a run had 100 requests{also}", units::counted(measured as u64, "run"))],
+        subtitle: format!(
+            "Median of the runs with a given number of {}; the strokes reach from the lowest to the highest run",
+            swept.name
+        ),
+        caption: vec![format!(
+            "{}; p99 only where a run had 100 requests{also}",
+            units::counted(measured as u64, "run")
+        )],
     };
     let curves = std::rc::Rc::new(curves);
     let told = std::rc::Rc::clone(&curves);
     let name = swept.name;
     let paint = move |canvas: &Canvas| {
         let shown = &curves[..curves.len().min(CURVES)];
-        strip(canvas, &time, shown, TOP, &Measure { heading: "requests per second", of: |p| &p.rates, show: units::rate });
+        strip(
+            canvas,
+            &time,
+            shown,
+            TOP,
+            &Measure { heading: "requests per second", of: |p| &p.rates, show: units::rate },
+        );
         let p99 = Measure { heading: "request p99", of: |p| &p.p99_ns, show: units::duration_f64 };
         strip(canvas, &time, shown, TOP + PITCH, &p99);
         let look = Look::new(frame::VALUE, palette::QUIET).centered();
@@ -132,13 +144,17 @@ fn strip(canvas: &Canvas, x: &LogAxis, curves: &[(String, Curve)], top: f64, mea
         let mut medians = Vec::new();
         for (&value, point) in curve {
             let repeats = (measure.of)(point);
-            let (Some(lowest), Some(highest), Some(middle)) = (repeats.first(), repeats.last(), median(repeats)) else { continue };
+            let (Some(lowest), Some(highest), Some(middle)) = (repeats.first(), repeats.last(), median(repeats)) else {
+                continue;
+            };
             let at = x.at(value as f64);
             canvas.line(&[(at, y(*lowest)), (at, y(*highest))], color, 1.2);
             medians.push((at, y(middle)));
         }
         canvas.line(&medians, color, 1.8);
-        medians.iter().for_each(|&at| canvas.mark(MARKS[number % MARKS.len()], at, color));
+        for &at in &medians {
+            canvas.mark(MARKS[number % MARKS.len()], at, color);
+        }
     }
 }
 

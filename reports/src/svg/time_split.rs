@@ -45,7 +45,8 @@ impl Parts {
 #[must_use]
 pub fn time_split<'a>(recording: &'a Recording, run: &str, group: &'a Group) -> Option<Figure<'a>> {
     let calls = ByTime::of(group);
-    let rows: Vec<_> = calls.working.into_iter().chain(calls.waiting).filter_map(|row| Some((row, Parts::of(row)?))).collect();
+    let rows: Vec<_> =
+        calls.working.into_iter().chain(calls.waiting).filter_map(|row| Some((row, Parts::of(row)?))).collect();
     let bar = |(row, parts): &(&Syscall, Parts)| Row {
         name: format!("{}{}", row.name, if row.waits_by_design() { " *" } else { "" }),
         parts: parts.shares(),
@@ -62,7 +63,16 @@ pub fn time_split<'a>(recording: &'a Recording, run: &str, group: &'a Group) -> 
     };
     let kinds = ["on a CPU", "asleep", "waiting for a CPU", "not told apart"].map(String::from).to_vec();
     let bars = rows.iter().map(bar).collect();
-    let chart = Stacked { name: "time-split", words, kinds, rest: true, rows: bars, show: stacked::share, least_end: 1.0, guide: None };
+    let chart = Stacked {
+        name: "time-split",
+        words,
+        kinds,
+        rest: true,
+        rows: bars,
+        show: stacked::share,
+        least_end: 1.0,
+        guide: None,
+    };
     chart.figure(move || data(&rows))
 }
 
