@@ -15,8 +15,13 @@ use crate::{cli::ReportArgs, process::identity::Caller, say};
 /// # Errors
 /// When stdout cannot be written.
 pub(crate) fn run(args: ReportArgs) -> Result<u8> {
-    let options =
-        Options { paths: args.paths, full: args.full, svg: args.svg, out: args.output, style: terminal::style() };
+    let options = Options {
+        print: args.print(),
+        formats: args.formats(),
+        paths: args.paths,
+        out: args.output,
+        style: terminal::style(),
+    };
     let outcome = report::run(&options, &mut io::stdout().lock())?;
     let whole = outcome.failed.is_empty();
     if let Some(caller) = Caller::behind_sudo() {

@@ -8,8 +8,7 @@ pub const FINE: u8 = 7;
 /// Sub-bucket bits of the kernel's histograms: relative error at most 3.125 %.
 #[expect(clippy::cast_possible_truncation, reason = "SUB_BITS is 4")]
 pub const KERNEL: u8 = bucket::SUB_BITS as u8;
-/// The finest layout that is accepted from a file: in memory a histogram is dense, so a few bytes of a finer one could
-/// ask for megabytes.
+/// The finest layout that is accepted from a file.
 const FINEST: u8 = FINE;
 
 /// Counts per bucket beside exact count, sum, minimum and maximum.
@@ -21,8 +20,9 @@ pub struct Histogram {
     sum: u64,
     min: u64,
     max: u64,
-    /// Dense from bucket 0, grown as needed.
-    buckets: Vec<u64>,
+    /// Index and count of each bucket that holds something, in rising order: memory grows with what a file says, not
+    /// with where it says it.
+    buckets: Vec<(u32, u64)>,
 }
 
 impl Histogram {
@@ -37,14 +37,8 @@ impl Histogram {
     /// `counts` may hold fewer than `count` values (full buckets); see [`Self::missing`].
     #[must_use]
     pub fn from_parts(sub_bits: u8, count: u64, sum: u64, min: u64, max: u64, counts: Vec<u64>) -> Self {
-        let mut histogram = Self { sub_bits, count, sum, min, max, buckets: counts };
-        histogram.trim();
-        histogram
-    }
-
-    fn trim(&mut self) {
-        let used = self.buckets.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
-        self.buckets.truncate(used);
+        let buckets = (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
+        Self { sub_bits, count, sum, min, max, buckets }
     }
 
     /// Adds one value.
@@ -57,11 +51,11 @@ impl Histogram {
         if count == 0 {
             return;
         }
-        let index = bucket::index(value, u32::from(self.sub_bits)) as usize;
-        if index >= self.buckets.len() {
-            self.buckets.resize(index + 1, 0);
+        let index = bucket::index(value, u32::from(self.sub_bits));
+        match self.buckets.binary_search_by_key(&index, |&(index, _)| index) {
+            Ok(position) => self.buckets[position].1 += count,
+            Err(position) => self.buckets.insert(position, (index, count)),
         }
-        self.buckets[index] += count;
         self.count += count;
         self.sum = self.sum.saturating_add(value.saturating_mul(count));
         self.min = self.min.min(value);
@@ -74,16 +68,22 @@ impl Histogram {
     /// When the layouts differ: that is a bug in the caller.
     pub fn merge(&mut self, other: &Self) {
         assert_eq!(self.sub_bits, other.sub_bits, "bug: histograms of unlike layout");
-        if self.buckets.len() < other.buckets.len() {
-            self.buckets.resize(other.buckets.len(), 0);
-        }
-        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
-            *mine = mine.saturating_add(*theirs);
+        for &(index, count) in &other.buckets {
+            match self.buckets.binary_search_by_key(&index, |&(index, _)| index) {
+                Ok(position) => self.buckets[position].1 = self.buckets[position].1.saturating_add(count),
+                Err(position) => self.buckets.insert(position, (index, count)),
+            }
         }
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+    }
+
+    /// Sub-bucket bits of the layout.
+    #[must_use]
+    pub fn sub_bits(&self) -> u8 {
+        self.sub_bits
     }
 
     /// Both cut values into the same buckets, so that they can be merged.
@@ -125,7 +125,12 @@ impl Histogram {
     /// Values that are in [`Self::count`] but in no bucket.
     #[must_use]
     pub fn missing(&self) -> u64 {
-        self.count.saturating_sub(self.buckets.iter().sum())
+        self.count.saturating_sub(self.in_buckets())
+    }
+
+    /// Values in buckets; saturating, because merged ones may be more than a `u64` holds.
+    fn in_buckets(&self) -> u64 {
+        self.buckets.iter().fold(0, |sum, &(_, count)| sum.saturating_add(count))
     }
 
     /// Buckets for each power of two.
@@ -145,7 +150,7 @@ impl Histogram {
     /// Use [`Self::quantile`] for figures that are shown.
     #[must_use]
     pub fn quantile_of_any_sample(&self, q: f64) -> Option<u64> {
-        let in_buckets: u64 = self.buckets.iter().sum();
+        let in_buckets = self.in_buckets();
         if in_buckets == 0 {
             return None;
         }
@@ -153,7 +158,7 @@ impl Histogram {
         let rank = ((q.clamp(0.0, 1.0) * in_buckets as f64).ceil() as u64).clamp(1, in_buckets);
         let mut seen = 0;
         self.buckets().find_map(|(low, width, count)| {
-            seen += count;
+            seen = count.saturating_add(seen);
             (seen >= rank).then(|| (low + (width - 1) / 2).clamp(self.min, self.max))
         })
     }
@@ -171,7 +176,7 @@ impl Histogram {
     /// Buckets that hold something: lowest value, width and count, in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         let sub_bits = u32::from(self.sub_bits);
-        self.buckets.iter().zip(0u32..).filter(|&(&count, _)| count > 0).map(move |(&count, index)| {
+        self.buckets.iter().map(move |&(index, count)| {
             let (low, width) = bucket::bounds(index, sub_bits);
             (low, width, count)
         })
@@ -197,7 +202,7 @@ impl From<Histogram> for Stored {
             sum: histogram.sum,
             min: histogram.min(),
             max: histogram.max(),
-            buckets: (0..).zip(histogram.buckets).filter(|&(_, count)| count > 0).collect(),
+            buckets: histogram.buckets,
         }
     }
 }
@@ -210,18 +215,15 @@ impl TryFrom<Stored> for Histogram {
             return Err(format!("histogram with sub_bits {} (at most {FINEST})", stored.sub_bits));
         }
         let end = bucket::buckets_for_u64(u32::from(stored.sub_bits));
-        let mut counts = Vec::new();
         let mut in_buckets = 0u64;
-        for (index, count) in stored.buckets {
-            let index = index as usize;
-            if index >= end {
+        for &(index, count) in &stored.buckets {
+            if index as usize >= end {
                 return Err(format!("histogram bucket {index} (of {end})"));
             }
-            if index >= counts.len() {
-                counts.resize(index + 1, 0);
-            }
             in_buckets = in_buckets.checked_add(count).ok_or("histogram counts beyond 2^64")?;
-            counts[index] = count;
+        }
+        if !stored.buckets.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err("histogram whose buckets are not in rising order".to_owned());
         }
         if in_buckets > stored.count {
             return Err(format!("histogram with {in_buckets} values in buckets, but a count of {}", stored.count));
@@ -231,7 +233,9 @@ impl TryFrom<Stored> for Histogram {
             (None, None) if stored.count == 0 => (u64::MAX, 0),
             _ => return Err("histogram whose minimum, maximum and count do not fit together".into()),
         };
-        Ok(Self::from_parts(stored.sub_bits, stored.count, stored.sum, min, max, counts))
+        let mut buckets = stored.buckets;
+        buckets.retain(|&(_, count)| count > 0);
+        Ok(Self { sub_bits: stored.sub_bits, count: stored.count, sum: stored.sum, min, max, buckets })
     }
 }
 
@@ -289,12 +293,20 @@ mod tests {
     }
 
     #[test]
+    fn a_far_bucket_takes_no_more_memory_than_a_near_one() {
+        let text = r#"{"sub_bits":7,"count":1,"sum":1,"min":1,"max":1,"buckets":[[7423,1]]}"#;
+        let histogram: Histogram = serde_json::from_str(text).expect("valid");
+        assert!(histogram.buckets.capacity() <= 4, "{}", histogram.buckets.capacity());
+    }
+
+    #[test]
     fn impossible_histograms_are_refused() {
         for text in [
             r#"{"sub_bits":4,"count":1,"sum":1,"min":1,"max":1,"buckets":[[4000000000,1]]}"#,
             r#"{"sub_bits":60,"count":0,"sum":0,"min":null,"max":null,"buckets":[]}"#,
             r#"{"sub_bits":4,"count":1,"sum":1,"min":1,"max":1,"buckets":[[1,2]]}"#,
             r#"{"sub_bits":4,"count":1,"sum":1,"min":null,"max":1,"buckets":[[1,1]]}"#,
+            r#"{"sub_bits":4,"count":5,"sum":9,"min":1,"max":2,"buckets":[[2,2],[1,3]]}"#,
             r#"{"sub_bits":4,"count":9,"sum":1,"min":1,"max":1,"buckets":[[1,18446744073709551615],[2,1]]}"#,
         ] {
             assert!(serde_json::from_str::<Histogram>(text).is_err(), "{text}");

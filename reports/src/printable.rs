@@ -28,7 +28,7 @@ pub fn path(path: &Path) -> String {
 }
 
 /// What could steer a terminal, reorder or hide text, or is not allowed in XML 1.0.
-fn is_harmful(character: char) -> bool {
+pub(crate) fn is_harmful(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{fff9}'..='\u{fffb}' | '\u{feff}'

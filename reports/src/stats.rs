@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    bench::{BenchResult, Mode},
+    bench::{BenchResult, BenchSettings, Mode},
     histogram::Histogram,
     recording::{Group, Recording, Syscall, Tcp},
 };
@@ -88,6 +88,40 @@ impl Tcp {
     }
 }
 
+/// The server's calls beside the requests that they served.
+#[derive(Clone, Debug)]
+pub struct PerRequest {
+    /// Successful requests.
+    pub ok: u64,
+    /// Calls by name, most first.
+    pub calls: Vec<(String, u64)>,
+}
+
+impl PerRequest {
+    /// `None` without a server that made calls, or without successful requests.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Option<Self> {
+        let ok = recording.bench.iter().fold(0u64, |sum, result| sum.saturating_add(result.ok));
+        let rows = &recording.group("server")?.syscalls;
+        let mut calls: Vec<_> =
+            rows.iter().filter(|row| row.calls > 0).map(|row| (row.name.clone(), row.calls)).collect();
+        calls.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        (ok > 0 && !calls.is_empty()).then_some(Self { ok, calls })
+    }
+
+    /// That many calls for each request.
+    #[must_use]
+    pub fn ratio(&self, calls: u64) -> f64 {
+        calls as f64 / self.ok as f64
+    }
+
+    /// Calls of all names.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.calls.iter().fold(0, |sum, (_, calls)| sum.saturating_add(*calls))
+    }
+}
+
 /// One run in a row of a comparison: small, so that thousands of runs can be held.
 #[derive(Clone, Debug)]
 pub struct RunFigures {
@@ -115,6 +149,12 @@ pub struct RunFigures {
     pub server_ns_per_request: Option<f64>,
     /// The server's system calls for each successful request, waiting ones included.
     pub server_calls_per_request: Option<f64>,
+    /// The same by system call; `None` without a server or without successful requests.
+    pub per_request: Option<PerRequest>,
+    /// The server's program; empty without a server.
+    pub server: String,
+    /// What was asked of the load; `None` without load results or when there are several.
+    pub settings: Option<BenchSettings>,
     /// What was not counted, in all groups.
     pub lost: u64,
     /// The run came to its planned end.
@@ -154,6 +194,9 @@ impl RunFigures {
             working_ns,
             server_ns_per_request: per_request(server.as_ref().map(ByTime::working_ns)),
             server_calls_per_request: per_request(server.as_ref().map(ByTime::calls)),
+            per_request: PerRequest::of(recording),
+            server: recording.group("server").map(|group| group.label.clone()).unwrap_or_default(),
+            settings: if let [one] = bench.as_slice() { Some(one.settings.clone()) } else { None },
             lost: recording.groups.iter().fold(0, |lost, group| lost.saturating_add(group.loss.total())),
             complete: recording.complete,
             kernel: recording.host.kernel.clone(),

@@ -1,12 +1,14 @@
 //! The command line: what can be typed. What it means is checked in each command's `spec`.
 
+mod report;
 mod trace;
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::watch::WatchArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use trace::{By, Format, TraceArgs};
 
 /// Traces network servers and their load with eBPF: which system calls cost the time, and how it is distributed.
@@ -32,23 +34,6 @@ pub(crate) enum Command {
     Import(crate::import::ImportArgs),
     /// Show listen queues and drops, live
     Watch(WatchArgs),
-}
-
-/// Print the recordings below the given folders: one in full, several as a table to compare. Needs no root.
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// Recordings, or folders with recordings below them
-    #[arg(default_value = "results", value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Print each run in full also when there are several
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Draw charts as SVG files
-    #[arg(long)]
-    pub(crate) svg: bool,
-    /// Folder for the charts; without it they go beside each recording
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 const LONGEST: Duration = Duration::from_hours(365 * 24);

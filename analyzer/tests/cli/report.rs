@@ -44,6 +44,19 @@ fn every_chart_is_named_and_there() {
 }
 
 #[test]
+fn json_can_be_read_by_programs_and_only_one_form_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    store(folder.path(), "a", RECORDING);
+    let output = report(&["--json"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["runs"][0]["tables"]["syscalls-server"][0]["calls"], 2);
+    for both in [["--json", "--full"], ["--list", "--json"], ["--list", "--svg"]] {
+        assert_eq!(report(&both, folder.path()).status.code(), Some(2), "{both:?}");
+    }
+}
+
+#[test]
 fn a_damaged_recording_is_named_and_skipped_and_the_rest_reported() {
     let folder = tempfile::tempdir().unwrap();
     store(folder.path(), "good", RECORDING);

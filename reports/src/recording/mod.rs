@@ -19,7 +19,7 @@ pub use resources::{GroupSample, HostCpu, ListenerSample, Resources, Sample, Tcp
 pub use series::{GroupSeries, SERIES_SUB_BITS, Series, SeriesPoint, SyscallSeries};
 pub use stated::Stated;
 pub use tcp::{
-    Closes, Connects, Lifetimes, ListenerQueue, Outcome, Peer, PortUse, Retransmits, StateTime, Tcp, Tracked,
+    Closes, Connects, Lifetimes, ListenerQueue, Outcome, Peer, PortUse, Retransmits, Side, StateTime, Tcp, Tracked,
     Transition,
 };
 
@@ -79,7 +79,7 @@ pub struct Recording {
 }
 
 /// Where an imported recording comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Tool whose output was read, such as `strace -c`.
     pub tool: String,

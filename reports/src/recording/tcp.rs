@@ -32,9 +32,9 @@ pub struct Tcp {
     /// Time that followed connections spent in each state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<StateTime>,
-    /// Who ended connections, and how.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub closes: Option<Closes>,
+    /// Who ended connections, and how; one row for each side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closes: Vec<Closes>,
     /// Whole lives of the followed connections that ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lifetimes: Vec<Lifetimes>,
@@ -80,8 +80,23 @@ pub struct Tracked {
     pub before_start: u64,
     /// Still open at the end.
     pub open: u64,
-    /// Ends not followed because too many were: their counts are exact, their times missing.
+    /// Ends not followed because too many were: `transitions` has them, nothing else does.
     pub let_go: u64,
+    /// Followed ends whose record did not reach us because it was not fetched in time.
+    #[serde(default)]
+    pub lost: u64,
+}
+
+/// Which end of a connection a socket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The end that connected.
+    Active,
+    /// The end that accepted.
+    Passive,
+    /// It was there before the start.
+    Unknown,
 }
 
 /// How an attempt to connect came out.
@@ -92,12 +107,16 @@ pub enum Outcome {
     Established,
     /// Answered by a reset.
     Refused,
-    /// Broken by a reset or an ICMP error otherwise.
+    /// Broken by a reset otherwise.
     Reset,
+    /// Broken by an ICMP error, such as no route to the host.
+    Unreachable,
     /// The kernel gave up sending SYNs.
     TimedOut,
     /// Closed by its owner before an answer.
     Cancelled,
+    /// Nothing was sent: no free local port (EADDRNOTAVAIL), no memory, or no way out.
+    NotSent,
     /// No answer yet at the end of the run.
     InProgress,
 }
@@ -111,11 +130,11 @@ pub struct Connects {
     pub destination: String,
     /// How they came out.
     pub outcome: Outcome,
-    /// SYN_SENT to the outcome, in ns: the network's time. Its count is the number of attempts.
+    /// SYN_SENT to the outcome (or to the end of the run), in ns: the network's time. Its count is the number of attempts.
     pub latency: Histogram,
     /// SYNs that were sent again.
     pub syn_retransmits: u64,
-    /// From established to the first byte received, in ns.
+    /// From established to the first byte received, in ns; `None` when that probe is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<Histogram>,
 }
@@ -135,7 +154,7 @@ pub struct ListenerQueue {
     pub reuseport: bool,
     /// Backlog in force: it holds one more than this.
     pub limit: u32,
-    /// Most that were seen waiting (sampled).
+    /// Most that waited at once, looked at whenever a connection came in.
     pub queue_high: u32,
     /// Attempts dropped during the run (`sk_drops`), retried SYNs counted again.
     pub drops: u64,
@@ -144,15 +163,20 @@ pub struct ListenerQueue {
     pub drops_at_final_ack: Option<u64>,
     /// Connections that came into its queue.
     pub established: u64,
+    /// Of them, those that a traced process accepted: [`Self::accept_wait`] has as many values.
+    #[serde(default)]
+    pub accepted: u64,
     /// SYN-ACKs that were sent again.
     #[serde(default)]
     pub syn_ack_retransmits: u64,
-    /// First SYN (of the socket's birth) to established, in ns.
+    /// SYN-ACK sent to final ACK received as the kernel measures it, in ns but in steps of 1,000; without those whose
+    /// SYN-ACK was sent again, and without SYN cookies.
     pub handshake: Histogram,
     /// Established to accept's return, in ns.
     pub accept_wait: Histogram,
-    /// Accept's return to the first byte received, in ns.
-    pub first_byte: Histogram,
+    /// Accept's return to the first byte received, in ns; 0 when the byte was there first. `None` when that probe is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<Histogram>,
 }
 
 /// Time in one state.
@@ -160,50 +184,61 @@ pub struct ListenerQueue {
 pub struct StateTime {
     /// State, in the kernel's spelling.
     pub state: String,
-    /// `active` for the end that connected, `passive` for the end that accepted.
-    pub side: String,
+    /// End of the connection.
+    pub side: Side,
     /// Time in it, in ns, of connections that left it.
     pub time: Histogram,
 }
 
-/// How followed connections ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How the followed ends of one side ended. Where both ends of a connection are in the namespace, each counts on its side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closes {
-    /// The end that connected sent its FIN first.
-    pub active_first: u64,
-    /// The end that accepted sent its FIN first.
-    pub passive_first: u64,
+    /// End of the connection.
+    pub side: Side,
+    /// It sent its FIN first.
+    pub by_itself: u64,
+    /// The other end sent its FIN first.
+    pub by_peer: u64,
     /// Both at once (`CLOSING`).
     pub simultaneous: u64,
-    /// Broken by a reset that came.
+    /// Without a FIN: reset, timed out, or thrown away by the kernel.
+    pub without_fin: u64,
+    /// It received a reset, whatever had been before.
     pub resets_received: u64,
-    /// Broken by a reset that was sent.
+    /// It sent a reset, whatever had been before.
     pub resets_sent: u64,
     /// Of those sent, by a close with linger 0 or with unread data.
     pub aborted_by_close: u64,
+    /// Went from `FIN_WAIT2` or `CLOSING` to `CLOSE` with the other end's FIN there: what `TIME_WAIT` needs.
+    pub into_time_wait: u64,
 }
 
 /// Whole lives of connections on one side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifetimes {
-    /// `active` for ends that connected, `passive` for ends that accepted.
-    pub side: String,
+    /// End of the connection.
+    pub side: Side,
     /// Established to closed, in ns.
     pub duration: Histogram,
     /// Bytes received by each.
     pub received_bytes: Histogram,
-    /// Bytes sent and acknowledged by each.
+    /// Bytes sent by each, those sent again counted once.
     pub sent_bytes: Histogram,
+    /// Segments sent again, of all of them, SYNs and SYN-ACKs not counted.
+    #[serde(default)]
+    pub retransmits: u64,
 }
 
-/// One remote address as clients of it see it: the input for a keep-alive estimate.
+/// One remote address, and how often it was used: the input for a keep-alive estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
-    /// Address and port.
+    /// Our end: of an active one the peer is a server, of a passive one a client.
+    pub side: Side,
+    /// Address and port of a server, address alone of a client.
     pub address: String,
-    /// Connections made to it.
+    /// Connections made with it.
     pub connections: u64,
-    /// From the end of one connection to the start of the next one, in ns (0 when they overlap).
+    /// From the end of the latest connection before to the start of the next one, in ns (0 when they overlap).
     pub gap: Histogram,
 }
 

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::{printable, store::StoreError};
+use crate::{png::PngError, printable, store::StoreError};
 
 /// One thing that was skipped or could not be done; it names the file or folder.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,14 @@ pub enum Failure {
         /// The system's error.
         source: io::Error,
     },
+    /// A chart could not be made into a picture.
+    #[error("failed to draw `{}`", printable::path(path))]
+    Undrawable {
+        /// The file that it was for.
+        path: PathBuf,
+        /// What went wrong.
+        source: PngError,
+    },
 }
 
 const MAKE_ONE: &str = "make one: sudo analyzer trace --target echo-epoll-lt -- bench --mode short";
@@ -42,7 +50,7 @@ impl Failure {
                 Some("that run was cut off before it could be saved: trace it again, or delete its folder")
             }
             Self::Recording(StoreError::Newer { .. }) => Some("read it with the version that wrote it, or a later one"),
-            Self::Recording(_) => None,
+            Self::Recording(_) | Self::Undrawable { .. } => None,
         }
     }
 }

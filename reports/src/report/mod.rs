@@ -1,37 +1,63 @@
-//! `analyzer report`: finds recordings, prints them, and writes charts beside them.
+//! `analyzer report`: finds recordings, prints them, and writes charts and pages.
 //!
 //! Owns the order of things and what happens when a part fails: the rest goes on. Argument parsing, colours and the
 //! exit status belong to the caller.
 
 mod failure;
 mod files;
+mod list;
+mod output;
 mod runs;
 
 use std::{
+    collections::BTreeSet,
     io::{self, Write},
     path::PathBuf,
 };
 
 pub use failure::Failure;
 
-use crate::{
-    printable,
-    recording::Recording,
-    stats::RunFigures,
-    store, svg,
-    text::{self, Style},
-};
-use runs::Run;
+use crate::{store, text::Style};
+use output::Output;
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// A drawing for each chart.
+    Svg,
+    /// A picture for each chart.
+    Png,
+    /// One page with everything.
+    Html,
+    /// One text with everything.
+    Md,
+    /// A file for each table, those behind the charts included.
+    Csv,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Print {
+    /// One run in full, several as a table.
+    #[default]
+    Tables,
+    /// Each run in full.
+    Full,
+    /// Everything as one JSON value.
+    Json,
+    /// A line for each run, from the head of its file.
+    List,
+}
 
 /// What to report, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Recordings, and folders to search for them.
     pub paths: Vec<PathBuf>,
-    /// Print each run in full also when there are several.
-    pub full: bool,
-    /// Write charts as SVG.
-    pub svg: bool,
+    /// What is printed.
+    pub print: Print,
+    /// Files to write.
+    pub formats: BTreeSet<Format>,
     /// Folder for what is written, with a folder for each run; beside the recordings when there is none.
     pub out: Option<PathBuf>,
     /// Look of the printed text.
@@ -47,7 +73,7 @@ pub struct Outcome {
     pub failed: Vec<Failure>,
 }
 
-/// Prints every recording found to `out` and writes the charts that were asked for.
+/// Prints every recording found to `out` and writes the files that were asked for.
 ///
 /// What fails is named in the outcome and does not keep the rest from being reported.
 ///
@@ -59,66 +85,18 @@ pub fn run(options: &Options, out: &mut impl Write) -> io::Result<Outcome> {
     if runs.is_empty() && outcome.failed.is_empty() {
         outcome.failed.push(Failure::NoRecordings { paths: options.paths.clone() });
     }
-    let mut pages = Pages::default();
+    if options.print == Print::List {
+        list::print(&runs, options, out, &mut outcome)?;
+        return Ok(outcome);
+    }
+    let mut output = Output::new(options, &runs, out);
     for run in &runs {
         // One at a time: only text and figures are kept, so that thousands of recordings need little memory.
         match store::read(&run.recording) {
-            Ok(recording) => pages.add(run, &recording, options, &mut outcome),
+            Ok(recording) => output.add(run, &recording, &mut outcome)?,
             Err(error) => outcome.failed.push(error.into()),
         }
     }
-    if options.svg && pages.figures.len() > 1 {
-        let folder = runs::common_folder(options, &runs);
-        let chart = svg::comparison(&pages.figures);
-        pages.note(files::write(&folder, vec![("comparison.svg".to_owned(), chart)], &mut outcome));
-    }
-    pages.print(options, out)?;
+    output.finish(&mut outcome)?;
     Ok(outcome)
-}
-
-const ONE_IN_FULL: &str = "  one run in full: analyzer report FOLDER; all of them: --full";
-
-/// What will be printed, in the order of the runs.
-#[derive(Default)]
-struct Pages {
-    figures: Vec<RunFigures>,
-    texts: Vec<String>,
-    notes: Vec<String>,
-}
-
-impl Pages {
-    fn add(&mut self, run: &Run, recording: &Recording, options: &Options, outcome: &mut Outcome) {
-        self.figures.push(RunFigures::of(run.recording.clone(), run.name.clone(), recording));
-        let path = printable::path(&run.recording);
-        // The first in case it stays alone.
-        if options.full || self.texts.is_empty() {
-            self.texts.push(format!("{path}\n{}", text::run(recording, &options.style)));
-        }
-        if options.svg {
-            self.note(files::write(&run.charts, files::charts(recording, &run.name), outcome));
-        }
-    }
-
-    fn note(&mut self, lines: Vec<String>) {
-        self.notes.extend(lines);
-    }
-
-    fn print(&self, options: &Options, out: &mut impl Write) -> io::Result<()> {
-        if self.figures.len() > 1 {
-            write!(out, "{}", text::overview(&self.figures, &options.style))?;
-            writeln!(out, "{}", if options.full { "" } else { ONE_IN_FULL })?;
-        }
-        let texts = if options.full || self.figures.len() == 1 { self.texts.as_slice() } else { &[] };
-        for (number, text) in texts.iter().enumerate() {
-            let gap = if number > 0 { "\n\n" } else { "" };
-            write!(out, "{gap}{text}")?;
-        }
-        if !self.notes.is_empty() {
-            writeln!(out)?;
-        }
-        for note in &self.notes {
-            writeln!(out, "{note}")?;
-        }
-        out.flush()
-    }
 }

@@ -8,24 +8,34 @@ const LABEL_PITCH: f64 = 58.0;
 /// Room between neighbouring labels whose width is known, in pixels.
 const LABEL_GAP: f64 = 14.0;
 
+/// The same where labels stand above each other.
+const LABEL_PITCH_UPRIGHT: f64 = 24.0;
+
 /// A logarithmic axis over at least one decade.
-pub(super) struct LogAxis {
+pub(crate) struct LogAxis {
     low: f64,
     high: f64,
     pixels: (f64, f64),
+    /// Room for a label.
+    pitch: f64,
 }
 
 impl LogAxis {
     /// Over all values from `low` to `high`, with a little air on both sides.
-    pub(super) fn new(low: u64, high: u64, pixels: (f64, f64)) -> Self {
+    pub(crate) fn new(low: u64, high: u64, pixels: (f64, f64)) -> Self {
         let (mut low, mut high) = ((low.max(1) as f64) / 1.15, (high.max(1) as f64) * 1.15);
         let missing = (10.0 * low / high).max(1.0).sqrt();
         low /= missing;
         high *= missing;
-        Self { low, high, pixels }
+        Self { low, high, pixels, pitch: LABEL_PITCH }
     }
 
-    pub(super) fn at(&self, value: f64) -> f64 {
+    /// The same from bottom to top.
+    pub(crate) fn upright(low: u64, high: u64, pixels: (f64, f64)) -> Self {
+        Self { pitch: LABEL_PITCH_UPRIGHT, ..Self::new(low, high, pixels) }
+    }
+
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let part = (value.max(self.low) / self.low).log10() / self.decades();
         self.pixels.0 + part.min(1.0) * (self.pixels.1 - self.pixels.0)
     }
@@ -35,21 +45,21 @@ impl LogAxis {
     }
 
     /// Values to label: 1-2-5, whole decades, or every few decades.
-    pub(super) fn ticks(&self) -> Vec<f64> {
-        let decade = (self.pixels.1 - self.pixels.0) / self.decades();
+    pub(crate) fn ticks(&self) -> Vec<f64> {
+        let decade = (self.pixels.1 - self.pixels.0).abs() / self.decades();
         // Between 2 and 5 there are 0.398 decades, between the others 0.301.
-        if decade * 0.301 >= LABEL_PITCH {
+        if decade * 0.301 >= self.pitch {
             return self.marks(&[1.0, 2.0, 5.0], 1);
         }
-        if decade * 0.477 >= LABEL_PITCH {
+        if decade * 0.477 >= self.pitch {
             return self.marks(&[1.0, 3.0], 1);
         }
-        let every = (1..=20).find(|&every| decade * f64::from(every) >= LABEL_PITCH * 1.4);
+        let every = (1..=20).find(|&every| decade * f64::from(every) >= self.pitch * 1.4);
         self.marks(&[1.0], every.unwrap_or(1))
     }
 
     /// Values to mark without a label.
-    pub(super) fn minor_ticks(&self) -> Vec<f64> {
+    pub(crate) fn minor_ticks(&self) -> Vec<f64> {
         let digits: &[f64] =
             if self.decades() <= 6.0 { &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] } else { &[1.0] };
         self.marks(digits, 1)
@@ -65,29 +75,34 @@ impl LogAxis {
 }
 
 /// A linear axis from 0.
-pub(super) struct LinearAxis {
+pub(crate) struct LinearAxis {
     high: f64,
     pixels: (f64, f64),
 }
 
 impl LinearAxis {
     /// From 0 to `high`.
-    pub(super) fn new(high: f64, pixels: (f64, f64)) -> Self {
+    pub(crate) fn new(high: f64, pixels: (f64, f64)) -> Self {
         let high = if high > 0.0 { high } else { 1.0 };
         Self { high, pixels }
     }
 
+    /// The highest value.
+    pub(crate) fn end(&self) -> f64 {
+        self.high
+    }
+
     /// Pixels from the axis' start.
-    pub(super) fn length(&self, value: f64) -> f64 {
+    pub(crate) fn length(&self, value: f64) -> f64 {
         (value / self.high).clamp(0.0, 1.0) * (self.pixels.1 - self.pixels.0)
     }
 
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         self.pixels.0 + self.length(value)
     }
 
     /// Round values to label, 0 among them, for labels of at most so many pixels.
-    pub(super) fn ticks(&self, label: f64) -> Vec<f64> {
+    pub(crate) fn ticks(&self, label: f64) -> Vec<f64> {
         let most = ((self.pixels.1 - self.pixels.0) / (label + LABEL_GAP).max(LABEL_PITCH)).max(1.0);
         let power = 10.0_f64.powf((self.high / most).log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|step| self.high / step <= most);

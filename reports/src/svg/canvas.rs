@@ -1,185 +1,241 @@
-//! Shapes and text on an SVG of `plotters`, and what `plotters` does not write: title and description.
+//! Shapes and text, written as SVG: positions in pixels, one element for each shape.
 //!
 //! Text is made harmless here, so that no chart can forget it.
 
-use plotters::{
-    backend::SVGBackend,
-    coord::Shift,
-    drawing::{DrawingArea, IntoDrawingArea},
-    element::{Circle, PathElement, Polygon, Rectangle, Text},
-    style::{
-        Color, FontStyle, IntoTextStyle, RGBColor, ShapeStyle, WHITE,
-        text_anchor::{HPos, Pos, VPos},
-    },
-};
+use std::{cell::RefCell, fmt::Write as _};
 
+use super::palette::{self, Color};
 use crate::printable::{columns, printable};
 
-/// Units of the drawing for one pixel: `plotters` knows whole units only, and curves need finer ones.
-const FINE_UNITS: u32 = 4;
-const FINE: f64 = FINE_UNITS as f64;
-/// `plotters` divides font sizes by this.
-const FONT_SCALE: f64 = 1.24;
 /// Width of a letter over the font size: generous for the usual sans-serif fonts.
 const LETTER: f64 = 0.6;
 
+/// Which side of a text is at its position.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
 /// How a text looks; its position is the middle of its height.
 #[derive(Clone, Copy)]
-pub(super) struct Look {
-    pub(super) size: f64,
-    pub(super) color: RGBColor,
-    pub(super) bold: bool,
-    pub(super) anchor: HPos,
+pub(crate) struct Look {
+    pub(crate) size: f64,
+    pub(crate) color: Color,
+    pub(crate) bold: bool,
+    pub(crate) anchor: Anchor,
 }
 
 impl Look {
-    pub(super) fn new(size: f64, color: RGBColor) -> Self {
-        Self { size, color, bold: false, anchor: HPos::Left }
+    pub(crate) const fn new(size: f64, color: Color) -> Self {
+        Self { size, color, bold: false, anchor: Anchor::Start }
     }
 
-    pub(super) fn bold(self) -> Self {
+    pub(crate) fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
-    pub(super) fn right(self) -> Self {
-        Self { anchor: HPos::Right, ..self }
+    pub(crate) const fn right(self) -> Self {
+        Self { anchor: Anchor::End, ..self }
     }
 
-    pub(super) fn centered(self) -> Self {
-        Self { anchor: HPos::Center, ..self }
+    pub(crate) const fn centered(self) -> Self {
+        Self { anchor: Anchor::Middle, ..self }
     }
 
     /// Columns of text that fit into so many pixels.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred at most")]
-    pub(super) fn columns_in(self, pixels: f64) -> usize {
+    pub(crate) fn columns_in(self, pixels: f64) -> usize {
         (pixels / (self.size * LETTER)) as usize
     }
 
     /// Pixels that a text takes at most.
-    pub(super) fn pixels(self, text: &str) -> f64 {
+    pub(crate) fn pixels(self, text: &str) -> f64 {
         columns(text) as f64 * self.size * LETTER
     }
 }
 
 /// A mark on a curve, so that colour is not all that tells curves apart.
 #[derive(Clone, Copy)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     Disc,
     Square,
     Triangle,
     Ring,
 }
 
-pub(super) struct Canvas<'a> {
-    area: DrawingArea<SVGBackend<'a>, Shift>,
+/// In the order in which curves get them.
+pub(crate) const MARKS: [Mark; 4] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
+
+/// Bar and size of a bar.
+pub(crate) type Bar = ((f64, f64), (f64, f64));
+
+/// What is drawn so far.
+pub(crate) struct Canvas {
+    shapes: RefCell<String>,
 }
 
-/// Draws a picture of that size in pixels and returns it as the text of an SVG file.
-pub(super) fn draw(size: (u32, u32), title: &str, description: &str, paint: impl FnOnce(&Canvas)) -> String {
-    let mut body = String::new();
-    {
-        let backend = SVGBackend::with_string(&mut body, (size.0 * FINE_UNITS, size.1 * FINE_UNITS));
-        let canvas = Canvas { area: backend.into_drawing_area() };
-        canvas.area.fill(&WHITE).expect(INFALLIBLE);
-        paint(&canvas);
-        canvas.area.present().expect(INFALLIBLE);
-    }
-    with_title(&body, size, title, description)
-}
+/// Left, top, width and height of what is shown of a drawing, in pixels.
+pub(crate) type View = [f64; 4];
 
-const INFALLIBLE: &str = "bug: drawing into a string cannot fail";
-
-/// Puts our own opening tag before what `plotters` drew.
-fn with_title(body: &str, (width, height): (u32, u32), title: &str, description: &str) -> String {
-    let shapes = body.split_once('>').map_or("", |(_, shapes)| shapes);
-    let (fine_width, fine_height) = (f64::from(width) * FINE, f64::from(height) * FINE);
-    format!(
+/// Draws a picture and returns it as the text of an SVG file.
+pub(crate) fn draw(view: View, title: &str, description: &str, paint: impl FnOnce(&Canvas)) -> String {
+    let canvas = Canvas { shapes: RefCell::new(String::with_capacity(16 * 1024)) };
+    let [left, top, width, height] = view.map(Pixels);
+    canvas.put(format_args!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {fine_width} {fine_height}\">\n<title>{}</title>\n<desc>{}</desc>{shapes}",
+         viewBox=\"{left} {top} {width} {height}\" font-family=\"sans-serif\">\n<title>{}</title>\n<desc>{}</desc>\n",
         escaped(title),
         escaped(description),
-    )
+    ));
+    canvas.bar((view[0], view[1]), (view[2], view[3]), palette::PAPER);
+    paint(&canvas);
+    let mut text = canvas.shapes.into_inner();
+    text.push_str("</svg>\n");
+    text
 }
 
 fn escaped(text: &str) -> String {
     printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "pixels of a picture")]
-fn at((x, y): (f64, f64)) -> (i32, i32) {
-    ((x * FINE).round() as i32, (y * FINE).round() as i32)
+/// Written to a tenth of a pixel.
+struct Pixels(f64);
+
+impl std::fmt::Display for Pixels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        #[expect(clippy::cast_possible_truncation, reason = "some thousand pixels; a cast saturates")]
+        let tenths = (self.0 * 10.0).round() as i32;
+        if tenths % 10 == 0 {
+            write!(f, "{}", tenths / 10)
+        } else {
+            let sign = if tenths < 0 { "-" } else { "" };
+            write!(f, "{sign}{}.{}", (tenths / 10).abs(), (tenths % 10).abs())
+        }
+    }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels of a picture")]
-fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
-    color.stroke_width((width * FINE).round().max(1.0) as u32)
-}
+impl Canvas {
+    fn put(&self, shape: std::fmt::Arguments) {
+        self.shapes.borrow_mut().write_fmt(shape).expect("bug: writing into a string cannot fail");
+    }
 
-impl Canvas<'_> {
-    pub(super) fn text(&self, position: (f64, f64), text: &str, look: Look) {
-        let style = if look.bold { FontStyle::Bold } else { FontStyle::Normal };
-        let font = ("sans-serif", look.size * FINE * FONT_SCALE, style, &look.color);
-        let style = font.into_text_style(&self.area).pos(Pos::new(look.anchor, VPos::Center));
-        self.area.draw(&Text::new(printable(text), at(position), style)).expect(INFALLIBLE);
+    pub(crate) fn text(&self, (x, y): (f64, f64), text: &str, look: Look) {
+        if text.is_empty() {
+            return;
+        }
+        let anchor = match look.anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let weight = if look.bold { " font-weight=\"bold\"" } else { "" };
+        self.put(format_args!(
+            "<text x=\"{}\" y=\"{}\" dy=\"0.35em\" text-anchor=\"{anchor}\" font-size=\"{}\"{weight} fill=\"{}\">{}</text>\n",
+            Pixels(x),
+            Pixels(y),
+            Pixels(look.size),
+            look.color,
+            escaped(text),
+        ));
     }
 
     /// Through all points; those that fall on their predecessor are left out.
-    pub(super) fn line(&self, points: &[(f64, f64)], color: RGBColor, width: f64) {
-        let mut points: Vec<_> = points.iter().copied().map(at).collect();
-        points.dedup();
-        self.area.draw(&PathElement::new(points, stroke(color, width))).expect(INFALLIBLE);
+    pub(crate) fn line(&self, points: &[(f64, f64)], color: Color, width: f64) {
+        self.path(points, color, width, "");
+    }
+
+    /// The same in dashes.
+    pub(crate) fn dashed_line(&self, points: &[(f64, f64)], color: Color, width: f64) {
+        self.path(points, color, width, " stroke-dasharray=\"5 4\"");
+    }
+
+    fn path(&self, points: &[(f64, f64)], color: Color, width: f64, dashes: &str) {
+        let tenths = |(x, y): (f64, f64)| ((x * 10.0).round(), (y * 10.0).round());
+        let mut last = None;
+        self.put(format_args!(
+            "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"{}\"{dashes} points=\"",
+            Pixels(width)
+        ));
+        for &point in points {
+            if last.replace(tenths(point)) != Some(tenths(point)) {
+                self.put(format_args!("{},{} ", Pixels(point.0), Pixels(point.1)));
+            }
+        }
+        self.put(format_args!("\"/>\n"));
     }
 
     /// A horizontal line of dashes.
-    pub(super) fn dashes(&self, from: (f64, f64), to_x: f64, color: RGBColor) {
-        const DASH: f64 = 5.0;
-        let mut x = from.0;
-        while x < to_x {
-            self.line(&[(x, from.1), ((x + DASH).min(to_x), from.1)], color, 1.0);
-            x += 2.0 * DASH;
-        }
+    pub(crate) fn dashes(&self, from: (f64, f64), to_x: f64, color: Color) {
+        self.dashed_line(&[from, (to_x, from.1)], color, 1.0);
     }
 
-    pub(super) fn bar(&self, corner: (f64, f64), size: (f64, f64), color: RGBColor) {
-        let opposite = at((corner.0 + size.0, corner.1 + size.1));
-        self.area.draw(&Rectangle::new([at(corner), opposite], color.filled())).expect(INFALLIBLE);
+    pub(crate) fn bar(&self, corner: (f64, f64), size: (f64, f64), color: Color) {
+        self.put(format_args!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{color}\"/>\n",
+            Pixels(corner.0),
+            Pixels(corner.1),
+            Pixels(size.0.max(0.0)),
+            Pixels(size.1.max(0.0)),
+        ));
     }
 
     /// An outlined bar with diagonal strokes, told apart from a full one without colour.
-    pub(super) fn hatched_bar(&self, corner: (f64, f64), size: (f64, f64), color: RGBColor) {
+    pub(crate) fn hatched_bar(&self, corner: (f64, f64), size: (f64, f64), color: Color) {
         const STEP: f64 = 6.0;
         let ((left, top), (width, height)) = (corner, size);
         let (right, bottom) = (left + width, top + height);
-        // A path, because `plotters` writes no stroke width for the outline of a rectangle.
         self.line(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], color, 1.0);
+        self.put(format_args!("<path fill=\"none\" stroke=\"{color}\" d=\""));
         let mut x = 0.0;
         while x + height <= width {
-            self.line(&[(left + x, top + height), (left + x + height, top)], color, 1.0);
+            let rise = (Pixels(height), Pixels(-height));
+            self.put(format_args!("M{} {}l{} {}", Pixels(left + x), Pixels(top + height), rise.0, rise.1));
             x += STEP;
         }
+        self.put(format_args!("\"/>\n"));
     }
 
-    pub(super) fn mark(&self, mark: Mark, (x, y): (f64, f64), color: RGBColor) {
+    /// Many bars of one colour, as one element.
+    pub(crate) fn cells(&self, cells: &[Bar], color: Color) {
+        if cells.is_empty() {
+            return;
+        }
+        self.put(format_args!("<path fill=\"{color}\" d=\""));
+        for &((x, y), (width, height)) in cells {
+            let (x, y, width, height) = (Pixels(x), Pixels(y), Pixels(width), Pixels(height));
+            self.put(format_args!("M{x} {y}h{width}v{height}h-{width}z"));
+        }
+        self.put(format_args!("\"/>\n"));
+    }
+
+    pub(crate) fn mark(&self, mark: Mark, (x, y): (f64, f64), color: Color) {
         const HALF: f64 = 3.5;
-        let square = |half: f64| [(x - half, y - half), (x + half, y + half)];
         match mark {
             Mark::Disc => self.disc((x, y), HALF, color),
-            Mark::Square => {
-                let [corner, _] = square(HALF);
-                self.bar(corner, (2.0 * HALF, 2.0 * HALF), color);
-            }
+            Mark::Square => self.bar((x - HALF, y - HALF), (2.0 * HALF, 2.0 * HALF), color),
             Mark::Triangle => {
-                let tips = [(x - HALF - 1.0, y + HALF), (x + HALF + 1.0, y + HALF), (x, y - HALF - 1.0)];
-                self.area.draw(&Polygon::new(tips.map(at), color.filled())).expect(INFALLIBLE);
+                self.filled(&[(x - HALF - 1.0, y + HALF), (x + HALF + 1.0, y + HALF), (x, y - HALF - 1.0)], color);
             }
             Mark::Ring => {
                 self.disc((x, y), HALF + 0.5, color);
-                self.disc((x, y), HALF - 1.5, WHITE);
+                self.disc((x, y), HALF - 1.5, palette::PAPER);
             }
         }
     }
 
-    fn disc(&self, center: (f64, f64), radius: f64, color: RGBColor) {
-        self.area.draw(&Circle::new(at(center), radius * FINE, color.filled())).expect(INFALLIBLE);
+    /// A filled shape through these corners.
+    pub(crate) fn filled(&self, corners: &[(f64, f64)], color: Color) {
+        self.put(format_args!("<polygon fill=\"{color}\" points=\""));
+        for &(x, y) in corners {
+            self.put(format_args!("{},{} ", Pixels(x), Pixels(y)));
+        }
+        self.put(format_args!("\"/>\n"));
+    }
+
+    fn disc(&self, center: (f64, f64), radius: f64, color: Color) {
+        let (x, y, radius) = (Pixels(center.0), Pixels(center.1), Pixels(radius));
+        self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{color}\"/>\n"));
     }
 }

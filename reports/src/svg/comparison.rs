@@ -3,6 +3,7 @@
 use super::{
     axis::LinearAxis,
     canvas::{Canvas, Look},
+    figure::{self, Figure},
     frame::{self, MARGIN, Words},
     palette,
 };
@@ -10,6 +11,7 @@ use crate::{
     bench::Mode,
     printable::{clipped, clipped_middle},
     stats::RunFigures,
+    table::{Cell, Table},
     units,
 };
 
@@ -32,14 +34,14 @@ struct Panel {
 
 /// Requests per second and system-call time per request of each run; `None` when fewer than two runs have either.
 #[must_use]
-pub fn comparison(runs: &[RunFigures]) -> Option<String> {
+pub fn comparison(runs: &[RunFigures]) -> Option<Figure<'_>> {
     let with_data = runs.iter().filter(|run| run.requests_per_s.is_some() || run.server_ns_per_request.is_some());
     if with_data.count() < 2 {
         return None;
     }
     let shown = &runs[..runs.len().min(SHOWN)];
     let bottom = frame::TOP + HEAD + ROW * shown.len() as f64 + 26.0;
-    Some(frame::framed(WIDTH, bottom, &words(runs, shown), |canvas| {
+    let paint = move |canvas: &Canvas| {
         mode_legend(canvas);
         for (number, run) in shown.iter().enumerate() {
             row_ends(canvas, run, row(number) + ROW / 2.0);
@@ -48,7 +50,22 @@ pub fn comparison(runs: &[RunFigures]) -> Option<String> {
         panel(canvas, &RATE, shown, ("requests per second", rate, units::rate));
         let cost = |run: &RunFigures| run.server_ns_per_request;
         panel(canvas, &COST, shown, ("server system-call time per request", cost, units::duration_f64));
-    }))
+    };
+    Some(Figure::new("comparison", words(runs, shown), (WIDTH, bottom), paint, || data(runs)))
+}
+
+fn data(runs: &[RunFigures]) -> Table {
+    let mut table =
+        figure::data(&[("run", ""), ("mode", ""), ("requests", "per_s"), ("server time per request", "ns")]);
+    for run in runs {
+        table.row(vec![
+            Cell::text(&run.name),
+            run.mode.map_or(Cell::Missing, |mode| Cell::text(mode.name())),
+            run.requests_per_s.map_or(Cell::Missing, Cell::Number),
+            run.server_ns_per_request.map_or(Cell::Missing, Cell::Ns),
+        ]);
+    }
+    table
 }
 
 fn words(runs: &[RunFigures], shown: &[RunFigures]) -> Words {
@@ -99,9 +116,9 @@ fn row_ends(canvas: &Canvas, run: &RunFigures, middle: f64) {
     canvas.text((FLAWS, middle), &flaws.join(", "), Look::new(frame::TICK, palette::ALARM));
 }
 
-type Figure = (&'static str, fn(&RunFigures) -> Option<f64>, fn(f64) -> String);
+type Measure = (&'static str, fn(&RunFigures) -> Option<f64>, fn(f64) -> String);
 
-fn panel(canvas: &Canvas, panel: &Panel, runs: &[RunFigures], (heading, figure, show): Figure) {
+fn panel(canvas: &Canvas, panel: &Panel, runs: &[RunFigures], (heading, figure, show): Measure) {
     let highest = runs.iter().filter_map(figure).fold(0.0, f64::max);
     let axis = LinearAxis::new(highest, (panel.left, panel.right));
     let (top, bottom) = (row(0), row(runs.len()));

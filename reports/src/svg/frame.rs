@@ -1,38 +1,37 @@
 //! What every chart has around its data: a title that says what it shows, a line of context, and a caption of how it was
 //! measured.
 
-use plotters::style::{WHITE, text_anchor::HPos};
-
 use super::{
-    canvas::{self, Canvas, Look},
+    canvas::{self, Canvas, Look, MARKS},
     palette,
 };
 use crate::{printable::clipped, recording::Recording, units};
 
-pub(super) const MARGIN: f64 = 20.0;
+pub(crate) const MARGIN: f64 = 20.0;
 /// Where data may begin.
-pub(super) const TOP: f64 = 84.0;
+pub(crate) const TOP: f64 = 84.0;
+/// Where a drawing without words begins.
+pub(crate) const DRAWING_TOP: f64 = 60.0;
 const CAPTION_LINE: f64 = 16.0;
 
-pub(super) const NAME: f64 = 12.0;
-pub(super) const VALUE: f64 = 11.0;
-pub(super) const TICK: f64 = 10.5;
-pub(super) const TICK_LOOK: Look = Look { size: TICK, color: palette::TEXT, bold: false, anchor: HPos::Center };
+pub(crate) const NAME: f64 = 12.0;
+pub(crate) const VALUE: f64 = 11.0;
+pub(crate) const TICK: f64 = 10.5;
+pub(crate) const TICK_LOOK: Look = Look::new(TICK, palette::TEXT).centered();
 
 /// The words around a chart.
-pub(super) struct Words {
-    pub(super) title: String,
-    pub(super) subtitle: String,
-    pub(super) caption: Vec<String>,
+#[derive(Default)]
+pub(crate) struct Words {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    pub(crate) caption: Vec<String>,
 }
 
 /// Draws `data`, which needs the height from [`TOP`] to `bottom`, in its frame.
-pub(super) fn framed(width: f64, bottom: f64, words: &Words, data: impl FnOnce(&Canvas)) -> String {
-    let height = bottom + 14.0 + CAPTION_LINE * words.caption.len() as f64 + 10.0;
+pub(crate) fn framed(width: f64, bottom: f64, words: &Words, data: impl FnOnce(&Canvas)) -> String {
+    let height = (bottom + 14.0 + CAPTION_LINE * words.caption.len() as f64 + 10.0).ceil();
     let description = format!("{}. {}.", words.subtitle, words.caption.join(". "));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a picture of some thousand pixels")]
-    let size = (width as u32, height.ceil() as u32);
-    canvas::draw(size, &words.title, &description, |canvas| {
+    canvas::draw([0.0, 0.0, width, height], &words.title, &description, |canvas| {
         let line = |y: f64, text: &str, look: Look| {
             canvas.text((MARGIN, y), &clipped(text, look.columns_in(width - 2.0 * MARGIN)), look);
         };
@@ -48,7 +47,7 @@ pub(super) fn framed(width: f64, bottom: f64, words: &Words, data: impl FnOnce(&
 }
 
 /// Which run, on what machine, and whether it can be trusted.
-pub(super) fn how_measured(recording: &Recording, run: &str) -> String {
+pub(crate) fn how_measured(recording: &Recording, run: &str) -> String {
     let host = &recording.host;
     let flaw = if recording.complete { "" } else { ", INCOMPLETE" };
     format!(
@@ -61,19 +60,27 @@ pub(super) fn how_measured(recording: &Recording, run: &str) -> String {
 }
 
 /// The clock of the latencies.
-pub(super) fn clock(recording: &Recording) -> String {
+pub(crate) fn clock(recording: &Recording) -> String {
     let clock = &recording.host.clock;
     if clock.is_empty() { "unknown clock".to_owned() } else { clipped(clock, 30) }
 }
 
 /// A group's name and its program's.
-pub(super) fn whose(name: &str, label: &str) -> String {
+pub(crate) fn whose(name: &str, label: &str) -> String {
     format!("{} ({})", clipped(name, 30), clipped(label, 40))
 }
 
 /// A round number under an axis, in the middle of its position.
-pub(super) fn tick_label(canvas: &Canvas, position: (f64, f64), text: &str) {
+pub(crate) fn tick_label(canvas: &Canvas, position: (f64, f64), text: &str) {
     canvas.text(position, &round(text), TICK_LOOK);
+}
+
+/// A round number to the left of an upright axis: with an exponent where it would not fit otherwise.
+pub(crate) fn value_tick(canvas: &Canvas, position: (f64, f64), value: f64, show: impl Fn(f64) -> String) {
+    const COLUMNS: usize = 11;
+    let text = round(&show(value));
+    let text = if text.len() > COLUMNS { format!("{value:.0e}") } else { text };
+    canvas.text(position, &text, Look::new(TICK, palette::TEXT).right());
 }
 
 /// The text of a number that is round: `1 us`, not `1.00 us`.
@@ -86,9 +93,29 @@ fn round(text: &str) -> String {
 }
 
 /// A figure beside its bar, on a ground that keeps the grid out of its letters; `end` is how far it may reach.
-pub(super) fn value_label(canvas: &Canvas, (x, middle): (f64, f64), end: f64, text: &str) {
+pub(crate) fn value_label(canvas: &Canvas, (x, middle): (f64, f64), end: f64, text: &str) {
     let look = Look::new(VALUE, palette::TEXT);
     let text = clipped(text, look.columns_in(end - x));
-    canvas.bar((x - 3.0, middle - 8.0), (look.pixels(&text) * 0.95 + 3.0, 16.0), WHITE);
+    canvas.bar((x - 3.0, middle - 8.0), (look.pixels(&text) * 0.95 + 3.0, 16.0), palette::PAPER);
     canvas.text((x, middle), &text, look);
+}
+
+/// Which curve is which: colour, mark, name in bold, and a remark below that may be empty.
+pub(crate) struct Key<'a> {
+    pub(crate) number: usize,
+    pub(crate) name: &'a str,
+    pub(crate) remark: &'a str,
+}
+
+/// One entry of a legend; it takes no room beyond `end`.
+pub(crate) fn key(canvas: &Canvas, (x, y): (f64, f64), end: f64, entry: &Key) {
+    let color = palette::CURVES[entry.number % palette::CURVES.len()];
+    canvas.line(&[(x, y), (x + 24.0, y)], color, 2.0);
+    canvas.mark(MARKS[entry.number % MARKS.len()], (x + 12.0, y), color);
+    let x = x + 32.0;
+    let name = Look::new(NAME, palette::TEXT).bold();
+    // Bold letters are wider than the estimate.
+    canvas.text((x, y), &clipped(entry.name, name.columns_in((end - x) * 0.9)), name);
+    let remark = Look::new(TICK, palette::QUIET);
+    canvas.text((x, y + 16.0), &clipped(entry.remark, remark.columns_in(end - x)), remark);
 }

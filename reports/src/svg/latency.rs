@@ -4,15 +4,16 @@
 
 use super::{
     axis::LogAxis,
-    canvas::{Canvas, Look, Mark},
-    frame::{self, MARGIN, Words},
+    canvas::{Canvas, Look, MARKS},
+    figure::{self, Figure},
+    frame::{self, Key, MARGIN, Words},
     palette,
 };
 use crate::{
     histogram::Histogram,
-    printable::clipped,
     recording::{Group, Recording, Syscall},
     stats::ByTime,
+    table::{Cell, Table},
     units,
 };
 
@@ -23,29 +24,43 @@ pub(super) const TOP: f64 = frame::TOP + 8.0;
 pub(super) const BOTTOM: f64 = 452.0;
 pub(super) const LEGEND: f64 = 708.0;
 pub(super) const LEGEND_PITCH: f64 = 42.0;
-pub(super) const MARKS: [Mark; 4] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
 const GUIDES: [(f64, &str); 3] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99")];
 
 /// The chart for one group of the run named `run`; `None` when it made no working call.
 #[must_use]
-pub fn latency(recording: &Recording, run: &str, group: &Group) -> Option<String> {
+pub fn latency<'a>(recording: &'a Recording, run: &str, group: &'a Group) -> Option<Figure<'a>> {
     let calls = ByTime::of(group);
     let drawable: Vec<&Syscall> = calls.working.iter().copied().filter(|row| distribution(row).is_some()).collect();
-    let shown = &drawable[..drawable.len().min(palette::CURVES.len())];
+    let shown = drawable[..drawable.len().min(palette::CURVES.len())].to_vec();
     let curves = || shown.iter().filter_map(|row| distribution(row));
     let low = curves().filter_map(Histogram::min).min()?;
     let high = curves().filter_map(Histogram::max).max()?;
     let axis = LogAxis::new(low, high, (LEFT, RIGHT));
-    let words = words(recording, run, group, shown, drawable.len());
-    Some(frame::framed(WIDTH, BOTTOM + 42.0, &words, |canvas| {
+    let words = words(recording, run, group, &shown, drawable.len());
+    let paint = move |canvas: &Canvas| {
         grid(canvas, &axis);
-        for (number, histogram) in curves().enumerate().collect::<Vec<_>>().into_iter().rev() {
+        let curves: Vec<_> = shown.iter().filter_map(|row| distribution(row)).enumerate().collect();
+        for (number, histogram) in curves.into_iter().rev() {
             curve(canvas, &axis, histogram, number);
         }
         for (number, row) in shown.iter().enumerate() {
             legend(canvas, row, number);
         }
-    }))
+    };
+    Some(Figure::new("latency", words, (WIDTH, BOTTOM + 42.0), paint, move || data(&drawable)))
+}
+
+fn data(rows: &[&Syscall]) -> Table {
+    let columns = ["min", "p50", "p90", "p99", "p99.9", "max"].map(|name| (name, "ns"));
+    let mut table = figure::data(&[&[("syscall", ""), ("calls", "")], columns.as_slice()].concat());
+    for row in rows {
+        let Some(latency) = distribution(row) else { continue };
+        let mut cells = vec![Cell::text(&row.name), Cell::Count(row.calls), Cell::ns(latency.min())];
+        cells.extend([0.5, 0.9, 0.99, 0.999].map(|q| Cell::ns(latency.quantile(q))));
+        cells.push(Cell::ns(latency.max()));
+        table.row(cells);
+    }
+    table
 }
 
 /// A histogram with something in its buckets.
@@ -135,16 +150,8 @@ fn points(axis: &LogAxis, histogram: &Histogram) -> Vec<(f64, f64)> {
 
 fn legend(canvas: &Canvas, row: &Syscall, number: usize) {
     let y = TOP + 6.0 + LEGEND_PITCH * number as f64;
-    let color = palette::CURVES[number];
-    canvas.line(&[(LEGEND, y), (LEGEND + 24.0, y)], color, 2.0);
-    canvas.mark(MARKS[number % MARKS.len()], (LEGEND + 12.0, y), color);
-    let x = LEGEND + 32.0;
-    let name = Look::new(frame::NAME, palette::TEXT).bold();
-    // Bold letters are wider than the estimate.
-    canvas.text((x, y), &clipped(&row.name, name.columns_in((WIDTH - MARGIN - x) * 0.9)), name);
     let quantile = |q| row.quantile(q).map_or("-".to_owned(), units::duration);
     // The count comes last: it is what may be cut off when it has many digits.
-    let figures = Look::new(frame::TICK, palette::QUIET);
-    let text = format!("p50 {}, p99 {}, {}", quantile(0.5), quantile(0.99), units::counted(row.calls, "call"));
-    canvas.text((x, y + 16.0), &clipped(&text, figures.columns_in(WIDTH - 6.0 - x)), figures);
+    let remark = format!("p50 {}, p99 {}, {}", quantile(0.5), quantile(0.99), units::counted(row.calls, "call"));
+    frame::key(canvas, (LEGEND, y), WIDTH - 10.0, &Key { number, name: &row.name, remark: &remark });
 }

@@ -2,9 +2,9 @@
 
 use super::{
     axis::LogAxis,
-    canvas::{Canvas, Look},
+    canvas::{Canvas, Look, MARKS},
     frame::{self, MARGIN, Words},
-    latency::{BOTTOM, LEFT, LEGEND, LEGEND_PITCH, MARKS, RIGHT, TOP, WIDTH, curve, grid},
+    latency::{BOTTOM, LEFT, LEGEND, LEGEND_PITCH, RIGHT, TOP, WIDTH, curve, grid},
     palette,
 };
 use crate::{histogram::Histogram, printable::clipped, units};

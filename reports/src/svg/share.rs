@@ -3,6 +3,7 @@
 use super::{
     axis::LinearAxis,
     canvas::{Canvas, Look},
+    figure::{self, Figure},
     frame::{self, MARGIN, Words},
     palette,
 };
@@ -10,6 +11,7 @@ use crate::{
     printable::clipped,
     recording::{Group, Recording, Syscall},
     stats::ByTime,
+    table::{Cell, Table},
     units,
 };
 
@@ -32,7 +34,7 @@ struct Bar {
 
 /// The chart for one group of the run named `run`; `None` when no call took any time.
 #[must_use]
-pub fn share(recording: &Recording, run: &str, group: &Group) -> Option<String> {
+pub fn share<'a>(recording: &'a Recording, run: &str, group: &'a Group) -> Option<Figure<'a>> {
     let by_time = ByTime::of(group);
     let working = bars(&by_time.working, WORKING_SHOWN);
     let waiting = bars(&by_time.waiting, WAITING_SHOWN);
@@ -43,14 +45,30 @@ pub fn share(recording: &Recording, run: &str, group: &Group) -> Option<String> 
     let waiting_top = if working.is_empty() { frame::TOP } else { axis_y + 46.0 };
     let bottom = if waiting.is_empty() { axis_y + 30.0 } else { waiting_top + 22.0 + ROW * waiting.len() as f64 };
     let words = words(recording, run, group, by_time.calls());
-    Some(frame::framed(WIDTH, bottom, &words, |canvas| {
+    let working_ns = by_time.working_ns();
+    let paint = move |canvas: &Canvas| {
         if !working.is_empty() {
-            working_section(canvas, &working, by_time.working_ns(), axis_y);
+            working_section(canvas, &working, working_ns, axis_y);
         }
         if !waiting.is_empty() {
             waiting_section(canvas, &waiting, waiting_top);
         }
-    }))
+    };
+    Some(Figure::new("share", words, (WIDTH, bottom), paint, move || data(&by_time)))
+}
+
+fn data(calls: &ByTime) -> Table {
+    let mut table = figure::data(&[("syscall", ""), ("calls", ""), ("total", "ns"), ("share", "of working time")]);
+    let all = (calls.working_ns() as f64).max(1.0);
+    for row in &calls.working {
+        let share = Cell::Share(row.time_ns() as f64 / all);
+        table.row(vec![Cell::text(&row.name), Cell::Count(row.calls), Cell::ns(row.total_ns), share]);
+    }
+    for row in &calls.waiting {
+        let name = Cell::Text(format!("{} (waits by design)", row.name));
+        table.row(vec![name, Cell::Count(row.calls), Cell::ns(row.total_ns), Cell::Missing]);
+    }
+    table
 }
 
 /// In order, the smallest ones together; nothing that took no time.

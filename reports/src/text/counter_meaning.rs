@@ -3,7 +3,7 @@
 //! Counters of ordinary traffic are left out on purpose. Source: v6.18 `net/ipv4/proc.c` and the places that count.
 
 /// A few words, or nothing when the counter only says that there was traffic.
-pub(super) fn meaning(counter: &str) -> Option<&'static str> {
+pub(crate) fn meaning(counter: &str) -> Option<&'static str> {
     let words = match counter {
         "Tcp.AttemptFails" => "connection attempts that failed",
         "Tcp.EstabResets" => "established connections ended by a reset",

@@ -3,7 +3,7 @@
 //! Owns the order and the headings; each part is made by its own file.
 
 use super::{
-    bench, completeness, own_cost,
+    bench, completeness, findings, own_cost,
     page::Page,
     perf, split,
     style::{Style, Tone},
@@ -116,6 +116,7 @@ fn header(page: &mut Page, recording: &Recording) {
             &format!("  only these calls were counted: {}", printable(&recording.selection.join(", "))),
         );
     }
+    findings::write(page, recording);
 }
 
 fn group_heading(group: &Group) -> String {

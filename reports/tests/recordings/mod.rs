@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses some of them")]
 
+pub(crate) mod full;
+
 use std::collections::BTreeMap;
 
 use reports::{
@@ -9,6 +11,8 @@ use reports::{
     histogram::{FINE, Histogram, KERNEL},
     recording::{self, Group, Host, InFlight, Loss, Probe, Recording, Retransmits, Syscall, Tcp, Transition},
 };
+
+pub(crate) use full::{extreme, full, hollow};
 
 /// About lognormal, from sums and products only, so that no libm decides what a golden file holds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times, far below 2^53")]
@@ -343,5 +347,8 @@ pub(crate) fn all() -> Vec<(&'static str, Recording)> {
         ("hostile", hostile()),
         ("crowded", crowded()),
         ("long", long()),
+        ("full", full()),
+        ("extreme", extreme()),
+        ("hollow", hollow()),
     ]
 }
