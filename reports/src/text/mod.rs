@@ -3,18 +3,22 @@
 //! Nothing here reads a file or looks at the terminal; [`Style`] says what the caller found there.
 
 mod bench;
+mod bench_series;
 mod completeness;
 mod counter_meaning;
 mod grid;
 mod overview;
 mod page;
+mod percentiles;
 mod run;
 mod style;
 mod syscalls;
 mod tcp;
 
 pub use bench::bench;
+pub use bench_series::bench_series;
 pub use overview::overview;
+pub use percentiles::percentiles;
 pub use run::{run, run_below_bench};
 pub use style::Style;
 
