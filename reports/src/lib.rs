@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod counters;
 pub mod histogram;
+pub mod hold;
 pub mod printable;
 pub mod recording;
 pub mod report;

@@ -5,10 +5,10 @@ use std::{
     thread,
 };
 
-use reports::bench::{BenchResult, SCHEMA};
+use reports::bench::{BenchResult, Client, SCHEMA};
 
 use super::{
-    clock::now_ns, findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings,
+    classic, clock::now_ns, findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings,
     tally::Tally, worker::Worker,
 };
 use crate::{Error, Stop};
@@ -20,7 +20,10 @@ use crate::{Error, Stop};
 pub fn run(plan: &Plan, stop: &Stop, progress: &mut Progress) -> Result<BenchResult, Error> {
     let before = Readings::take();
     let job = Job::new(plan, now_ns());
-    let (tally, warm) = run_threads(plan, &job, stop, progress)?;
+    let (tally, warm) = match plan.settings.client {
+        Client::Epoll => run_threads(plan, &job, stop, progress)?,
+        Client::Classic => (classic::run(plan, stop)?, None),
+    };
     let after = Readings::take();
     let before = warm.unwrap_or(before);
     let mut result = BenchResult {
@@ -31,6 +34,7 @@ pub fn run(plan: &Plan, stop: &Stop, progress: &mut Progress) -> Result<BenchRes
         client_cpu_ns: after.client_cpu_ns_since(&before),
         ok: tally.ok,
         failed: tally.failed(),
+        statuses: tally.statuses,
         connected: tally.connected,
         reconnects: tally.reconnects,
         unclosed: tally.unclosed,

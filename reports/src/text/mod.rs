@@ -7,6 +7,7 @@ mod bench_series;
 mod completeness;
 mod counter_meaning;
 mod grid;
+mod hold;
 mod overview;
 mod page;
 mod percentiles;
@@ -17,6 +18,7 @@ mod tcp;
 
 pub use bench::bench;
 pub use bench_series::bench_series;
+pub use hold::{held, hold};
 pub use overview::overview;
 pub use percentiles::percentiles;
 pub use run::{run, run_below_bench};

@@ -3,13 +3,19 @@
 
 mod connect;
 mod exchange;
+mod http;
 
 use std::os::fd::OwnedFd;
 
 use reports::bench::Mode;
 use rustix::event::epoll::EventFlags;
 
-use super::{clock::now_ns, failure::Failure, job::Gear};
+use super::{
+    clock::now_ns,
+    failure::Failure,
+    http::Reply,
+    job::{Gear, Job},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -47,6 +53,10 @@ pub(super) struct Slot {
     due_ns: Option<u64>,
     sent: usize,
     received: usize,
+    /// What has come of a web server's reply.
+    reply: Reply,
+    /// The server closes the connection after this reply.
+    server_closes: bool,
     watch: Watch,
 }
 
@@ -64,6 +74,8 @@ enum Watch {
 pub(super) struct Answer {
     pub(super) at_ns: u64,
     pub(super) latency_ns: u64,
+    /// Why it does not count as a success.
+    pub(super) flaw: Option<Failure>,
 }
 
 /// What became of a slot.
@@ -94,6 +106,8 @@ impl Slot {
             due_ns: None,
             sent: 0,
             received: 0,
+            reply: Reply::new(),
+            server_closes: false,
             watch: Watch::Nothing,
         }
     }
@@ -104,6 +118,7 @@ impl Slot {
         self.due_ns = due_ns;
         self.sent = 0;
         self.received = 0;
+        self.reply.restart();
         if self.socket.is_none() {
             return self.connect(gear);
         }
@@ -116,7 +131,10 @@ impl Slot {
     /// Goes on with what the socket is ready for.
     pub(super) fn on_event(&mut self, flags: EventFlags, gear: &mut Gear) -> Result<Step, Failure> {
         match self.phase {
-            Phase::Idle => return Ok(Step::Waits),
+            Phase::Idle => {
+                self.on_idle_event(flags, gear);
+                return Ok(Step::Waits);
+            }
             Phase::Closing => return Ok(self.await_close(gear)),
             Phase::Connecting if gear.job.mode == Mode::Connect => return self.check_connected(gear),
             Phase::Connecting => self.send(gear)?,
@@ -124,7 +142,7 @@ impl Slot {
             Phase::Exchanging => {}
         }
         if self.phase == Phase::Exchanging && flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
-            return self.receive(gear);
+            return if gear.job.http.is_some() { self.receive_http(gear) } else { self.receive(gear) };
         }
         Ok(Step::Waits)
     }
@@ -156,22 +174,38 @@ impl Slot {
     pub(super) fn close(&mut self) {
         self.socket = None;
         self.on_connection = 0;
+        self.server_closes = false;
         self.watch = Watch::Nothing;
         self.phase = Phase::Idle;
     }
 
     fn answer(&mut self, at_ns: u64) -> Step {
+        Step::Answered(self.answered(at_ns))
+    }
+
+    fn answered(&mut self, at_ns: u64) -> Answer {
         self.phase = Phase::Idle;
         self.on_connection += 1;
-        Step::Answered(Answer { at_ns, latency_ns: at_ns.saturating_sub(self.due_ns.unwrap_or(self.started_ns)) })
+        Answer { at_ns, latency_ns: at_ns.saturating_sub(self.due_ns.unwrap_or(self.started_ns)), flaw: None }
+    }
+
+    /// The bytes of the current request.
+    fn request<'a>(&self, job: &'a Job) -> &'a [u8] {
+        let Some(http) = &job.http else { return job.pattern.payload(self.id, self.round) };
+        let last = match job.mode {
+            Mode::Short | Mode::Connect => true,
+            Mode::Long => false,
+            Mode::Reconnect => self.on_connection + 1 >= job.requests_per_connection,
+        };
+        http.bytes(last)
     }
 
     /// Whether the connection has done its requests.
     pub(super) fn connection_is_done(&self, gear: &Gear) -> bool {
         match gear.job.mode {
             Mode::Short | Mode::Connect => true,
-            Mode::Long => false,
-            Mode::Reconnect => self.on_connection >= gear.job.requests_per_connection,
+            Mode::Long => self.server_closes,
+            Mode::Reconnect => self.server_closes || self.on_connection >= gear.job.requests_per_connection,
         }
     }
 

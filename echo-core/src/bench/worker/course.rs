@@ -54,7 +54,10 @@ impl Worker<'_> {
 
     fn answered(&mut self, index: usize, answer: Answer) {
         self.now_ns = answer.at_ns;
-        self.gear.tally.succeed(answer.at_ns, answer.latency_ns);
+        match answer.flaw {
+            None => self.gear.tally.succeed(answer.at_ns, answer.latency_ns),
+            Some(kind) => self.gear.tally.answered_as(kind, answer.at_ns, answer.latency_ns),
+        }
         let slot = &mut self.slots[index];
         slot.round += 1;
         slot.done += 1;
