@@ -100,7 +100,7 @@ fn hold_connections(plan: &HoldPlan, options: &BenchOptions) -> anyhow::Result<E
     let mut held = hold::open(plan, &stop, &mut Progress::new())?;
     let style = terminal::style();
     print(&text::hold(&held.result, &style))?;
-    if !held.result.partial {
+    if !held.result.partial && held.result.opened > 0 {
         held.keep(plan.duration, &stop)?;
     }
     let result = held.end()?;

@@ -4,7 +4,10 @@
 mod bench_counts;
 mod bench_failures;
 mod bench_usage;
+mod classic;
 mod echo;
+mod hold;
+mod http;
 mod overload;
 mod peer;
 mod process;

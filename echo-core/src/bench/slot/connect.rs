@@ -140,6 +140,6 @@ impl Slot {
 
 /// Registered once, edge-triggered: no call is needed to switch between sending and receiving.
 fn flags_of(watch: Watch) -> EventFlags {
-    let flags = EventFlags::IN | EventFlags::ET;
+    let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
     if watch == Watch::Room { flags | EventFlags::OUT } else { flags }
 }

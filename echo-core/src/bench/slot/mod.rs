@@ -142,7 +142,7 @@ impl Slot {
             Phase::Exchanging => {}
         }
         if self.phase == Phase::Exchanging && flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
-            return if gear.job.http.is_some() { self.receive_http(gear) } else { self.receive(gear) };
+            return if gear.job.http.is_some() { self.receive_http(flags, gear) } else { self.receive(gear) };
         }
         Ok(Step::Waits)
     }
