@@ -59,7 +59,7 @@ struct Count {
 pub(super) fn run(plan: &Plan, stop: &Stop) -> Result<Tally, Error> {
     let connections = plan.settings.connections;
     let shared = Arc::new(Shared {
-        job: Job::new(plan, now_ns()),
+        job: Job::begin(plan),
         rounds: plan.settings.rounds.unwrap_or(1),
         barrier: Barrier::new(connections as usize + 1),
         counts: (0..connections).map(|_| Mutex::default()).collect(),

@@ -3,12 +3,12 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     os::fd::OwnedFd,
-    sync::atomic::{AtomicU32, AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
 };
 
 use reports::bench::{BenchSettings, Close, Mode};
 
-use super::{http::Request, pattern::Pattern, plan::Plan, sources, tally::Tally, timing};
+use super::{clock::now_ns, http::Request, pattern::Pattern, plan::Plan, sources, tally::Tally, timing};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -33,8 +33,9 @@ pub(super) struct Job {
     /// When the warm-up is over and counting begins.
     pub(super) measure_ns: u64,
     settings: BenchSettings,
-    /// Slots whose very first connect was refused.
-    refused_at_first: AtomicU32,
+    /// Connects that were refused before any succeeded.
+    refused: AtomicU32,
+    somebody_listens: AtomicBool,
     /// Requests that ended since counting began, well or not, a little late.
     pub(super) ended: AtomicU64,
     /// Connections established since the start, a little late.
@@ -42,13 +43,16 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(plan: &Plan, start_ns: u64) -> Self {
+    /// Makes the payloads, and takes the time from which the run counts.
+    pub(super) fn begin(plan: &Plan) -> Self {
         let settings = &plan.settings;
         let (smallest, largest) = (settings.payload_bytes as usize, settings.largest_payload_bytes() as usize);
+        let pattern = Pattern::new(smallest..=largest);
+        let start_ns = now_ns();
         Self {
             server: plan.server,
             sources: sources::addresses(settings.sources),
-            pattern: Pattern::new(smallest..=largest),
+            pattern,
             http: plan.http.clone(),
             largest_payload_bytes: largest,
             mode: settings.mode,
@@ -61,7 +65,8 @@ impl Job {
             start_ns,
             measure_ns: start_ns.saturating_add(settings.warmup_ns),
             settings: settings.clone(),
-            refused_at_first: AtomicU32::new(0),
+            refused: AtomicU32::new(0),
+            somebody_listens: AtomicBool::new(false),
             ended: AtomicU64::new(0),
             connected: AtomicU64::new(0),
         }
@@ -98,16 +103,24 @@ impl Job {
         Some(timing::Budget::new(share, pace.interval_ns, self.start_ns))
     }
 
-    pub(super) fn refused_at_first(&self) {
-        self.refused_at_first.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn somebody_listens(&self) {
+        self.somebody_listens.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn connections(&self) -> u32 {
         self.settings.connections
     }
 
+    pub(super) fn refused(&self) {
+        if !self.somebody_listens.load(Ordering::Relaxed) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// As many connects were refused as there are connections, and none ever succeeded.
     pub(super) fn nobody_listens(&self) -> bool {
-        self.refused_at_first.load(Ordering::Relaxed) == self.settings.connections
+        self.refused.load(Ordering::Relaxed) >= self.settings.connections
+            && !self.somebody_listens.load(Ordering::Relaxed)
     }
 }
 

@@ -8,8 +8,8 @@ use std::{
 use reports::bench::{BenchResult, Client, SCHEMA};
 
 use super::{
-    classic, clock::now_ns, findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings,
-    tally::Tally, worker::Worker,
+    classic, findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings, tally::Tally,
+    worker::Worker,
 };
 use crate::{Error, Stop};
 
@@ -19,9 +19,8 @@ use crate::{Error, Stop};
 /// When the kernel refuses what the threads are built on. Failed requests are part of the result.
 pub fn run(plan: &Plan, stop: &Stop, progress: &mut Progress) -> Result<BenchResult, Error> {
     let before = Readings::take();
-    let job = Job::new(plan, now_ns());
     let (tally, warm) = match plan.settings.client {
-        Client::Epoll => run_threads(plan, &job, stop, progress)?,
+        Client::Epoll => run_threads(plan, &Job::begin(plan), stop, progress)?,
         Client::Classic => (classic::run(plan, stop)?, None),
     };
     let after = Readings::take();

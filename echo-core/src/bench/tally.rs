@@ -19,7 +19,7 @@ pub(super) struct Tally {
     pub(super) request: Histogram,
     pub(super) censored: Histogram,
     failed: [u64; Failure::ALL.len()],
-    /// Just before the first connect, or when counting began.
+    /// When the run, or the counting after its warm-up, began.
     pub(super) first_ns: u64,
     /// When the last request ended, well or not.
     pub(super) last_ns: u64,
@@ -51,7 +51,7 @@ impl Tally {
         }
     }
 
-    /// From the first connect to the end of the last request.
+    /// From the beginning to the end of the last request.
     pub(super) fn elapsed_ns(&self) -> u64 {
         self.last_ns - self.first_ns
     }

@@ -164,7 +164,9 @@ mod tests {
     #[test]
     fn sleepers_wake_in_the_order_of_their_times() {
         let mut sleepers = Sleepers::default();
-        [(30, 1), (10, 2), (20, 3)].map(|(until_ns, slot)| sleepers.push(until_ns, slot));
+        for (until_ns, slot) in [(30, 1), (10, 2), (20, 3)] {
+            sleepers.push(until_ns, slot);
+        }
         assert_eq!((sleepers.pop(9), sleepers.next_ns()), (None, Some(10)));
         assert_eq!([sleepers.pop(20), sleepers.pop(20), sleepers.pop(20)], [Some(2), Some(3), None]);
     }

@@ -15,7 +15,7 @@ use crate::{
 fn hold(command: &mut Command) -> (Option<i32>, HoldResult) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("result.json");
-    let output = Running::start(command.arg("--json").arg(&file)).finish(Duration::from_secs(60));
+    let output = Running::start(command.arg("--json").arg(&file)).finish(Duration::from_mins(1));
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
     (output.status.code(), serde_json::from_str(&text).expect("a result"))
 }

@@ -3,6 +3,9 @@
 
 mod bench_counts;
 mod bench_failures;
+mod bench_load;
+mod bench_series;
+mod bench_trust;
 mod bench_usage;
 mod classic;
 mod echo;

@@ -79,7 +79,7 @@ impl Server {
         self.stop_by(Signal::TERM)
     }
 
-    fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 

@@ -52,7 +52,7 @@ pub struct BenchResult {
     pub settings: BenchSettings,
     /// Ended before it was done (Ctrl-C); the figures are of what was done.
     pub partial: bool,
-    /// From the first connect (the end of the warm-up) to the last reply.
+    /// From the beginning (of what was counted, after the warm-up) to the end of the last request.
     pub elapsed_ns: u64,
     /// CPU time that the client itself used, user and system.
     pub client_cpu_ns: u64,

@@ -13,35 +13,50 @@ use crate::{
     units,
 };
 
+/// From this share of all client threads' time on, the client is likely what limits the rate.
+const CLIENT_BUSY: f64 = 0.9;
+
 /// Rate, failures by kind, latency, the kernel counters that moved meanwhile, and what the run found out about itself.
 #[must_use]
 pub fn bench(result: &BenchResult, style: &Style) -> String {
     let mut page = Page::new(style);
-    let partial = if result.partial { "  partial: ended early, the figures are of what was done" } else { "" };
-    page.line(
-        if result.partial { Tone::Alarm } else { Tone::Strong },
-        &format!("bench  {}{partial}", kind(&result.settings)),
-    );
+    page.line(if result.partial { Tone::Alarm } else { Tone::Strong }, &format!("bench  {}", kind(&result.settings)));
+    if result.partial {
+        page.line(Tone::Alarm, "  partial: ended early, the figures are of what was done");
+    }
     page.prose(Tone::Quiet, 2, &format!("  {}", settings(&result.settings)));
     figures(&mut page, result);
     page.blank();
     page.block(&latencies(result).render(style));
+    if result.settings.is_open_loop() {
+        page.prose(Tone::Quiet, 4, "  request: from when it was due; connect, first byte: from when it was begun");
+    }
     counters(&mut page, result);
-    findings(&mut page, &result.findings);
+    // What the kernel counted stands above, with its meaning.
+    let not_above = |finding: &&Finding| !finding.name.starts_with("counter:");
+    let others: Vec<_> = result.findings.iter().filter(not_above).cloned().collect();
+    findings(&mut page, &others);
     page.finish()
 }
 
 /// Mode and loop, in words.
-pub(super) fn kind(settings: &BenchSettings) -> String {
+fn kind(settings: &BenchSettings) -> String {
+    match settings.rate_per_s {
+        Some(rate) => format!("{}: {} requests due per second", mode_and_loop(settings), units::count(rate)),
+        None => mode_and_loop(settings),
+    }
+}
+
+/// The same without the rate.
+pub(super) fn mode_and_loop(settings: &BenchSettings) -> String {
     let every = settings.requests_per_connection.filter(|_| settings.mode == Mode::Reconnect);
     let mode = every.map_or_else(
         || format!("{} mode", settings.mode.name()),
         |requests| format!("{} after {}", settings.mode.name(), units::counted(requests, "request")),
     );
-    match settings.rate_per_s {
-        _ if settings.client == Client::Classic => format!("{mode}, classic client: a thread for each connection"),
-        Some(rate) => format!("{mode}, open loop: {} requests due per second", units::count(rate)),
-        None => format!("{mode}, closed loop"),
+    match settings.client {
+        Client::Classic => format!("{mode}, classic client: a thread for each connection"),
+        Client::Epoll => format!("{mode}, {} loop", if settings.is_open_loop() { "open" } else { "closed" }),
     }
 }
 
@@ -104,7 +119,10 @@ fn figures(page: &mut Page, result: &BenchResult) {
     page.fact(Tone::Plain, "connections established", &units::count(result.connected), "");
     page.fact(Tone::Plain, "elapsed", &units::duration(result.elapsed_ns), "");
     let busy = result.client_cpu_ns as f64 / (result.elapsed_ns as f64).max(1.0);
-    let share = format!("{} of one CPU", units::percent(busy));
+    // Findings say it where there are any; results of schema 1 have none.
+    let limit = result.findings.is_empty() && result.client_cpu_share() >= CLIENT_BUSY && result.elapsed_ns > 0;
+    let limit = if limit { ": the client itself may be the limit" } else { "" };
+    let share = format!("{} of one CPU{limit}", units::percent(busy));
     page.fact(Tone::Plain, "client CPU time", &units::duration(result.client_cpu_ns), &share);
     if let Some([user, system, softirq]) = result.machine.as_ref().and_then(Machine::shares) {
         let [user, system, softirq, all] = [user, system, softirq, user + system + softirq].map(units::percent);

@@ -61,7 +61,7 @@ fn table(series: &BenchSeries, first: &BenchResult, sweep: Option<&Sweep>, style
     let tone = if series.partial { Tone::Alarm } else { Tone::Strong };
     let each =
         if sweep.is_some() && series.repeat > 1 { format!(", {} runs each", series.repeat) } else { String::new() };
-    page.line(tone, &format!("bench  {what}{each}, {}{partial}", bench::kind(&first.settings)));
+    page.line(tone, &format!("bench  {what}{each}, {}{partial}", bench::mode_and_loop(&first.settings)));
     page.prose(Tone::Quiet, 2, &format!("  first run: {}", bench::settings(&first.settings)));
     page.blank();
     page.block(&match sweep {
@@ -84,7 +84,11 @@ fn table(series: &BenchSeries, first: &BenchResult, sweep: Option<&Sweep>, style
 fn grid(first: &str, second: Option<&str>) -> Grid {
     let figures = FIGURES.iter().chain(&MACHINE).map(|&(name, ..)| name);
     let header: Vec<_> = [first].into_iter().chain(second).chain(figures).chain(["failed"]).collect();
-    Grid::new(&[], &header)
+    // In a narrow terminal what ss and uptime tell as well goes first, then the machine's shares.
+    let spare: &[usize] = if second.is_some() { &[10, 11, 12, 6, 7, 8, 1] } else { &[9, 10, 11, 5, 6, 7, 8] };
+    // Words stand in the last column only.
+    let left: &[usize] = if second.is_some() { &[13] } else { &[12] };
+    Grid::new(left, &header).sparing(spare)
 }
 
 /// One row for each run, then the median and the range.

@@ -32,7 +32,9 @@ pub fn percentiles(histogram: &Histogram) -> String {
             line(&mut text, format_args!("{highest:12.3} {share:2.12} {seen:10} {:14.2}\n", 1.0 / (1.0 - share)));
         }
         while wanted <= share && share < 1.0 {
-            wanted += (1.0 - wanted) / 2.0 / TICKS_PER_HALF;
+            // Rounding must not leave 0.5 in the first half.
+            let halvings = ((1.0 / (1.0 - wanted)).log2() + 1e-9).floor();
+            wanted += 1.0 / (TICKS_PER_HALF * (halvings + 1.0).exp2());
         }
     }
     let deviation = if total == 0 { 0.0 } else { (squares / total as f64).sqrt() };

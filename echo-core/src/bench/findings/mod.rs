@@ -144,8 +144,7 @@ fn steal(result: &BenchResult) -> Option<Finding> {
 fn reconnects(result: &BenchResult) -> Option<Finding> {
     let count = result.reconnects;
     let text = format!("{} replaced one that had failed", units::counted(count, "connection"));
-    let counts = count > 0 && result.settings.mode != Mode::Short && result.settings.mode != Mode::Connect;
-    counts.then(|| finding("reconnects", true, (count as f64, Unit::Count), text))
+    (count > 0).then(|| finding("reconnects", true, (count as f64, Unit::Count), text))
 }
 
 fn unclosed(result: &BenchResult) -> Option<Finding> {

@@ -94,11 +94,14 @@ impl Slot {
     }
 
     pub(super) fn connected(&mut self, at_ns: u64, gear: &mut Gear) {
+        if gear.tally.connected == 0 {
+            gear.job.somebody_listens();
+        }
         gear.tally.connected += 1;
         gear.tally.connect.record(at_ns - self.started_ns);
         if self.replaces_failed {
             self.replaces_failed = false;
-            gear.tally.reconnects += u64::from(gear.job.replaces_connections);
+            gear.tally.reconnects += u64::from(matches!(gear.job.mode, Mode::Long | Mode::Reconnect));
         }
     }
 

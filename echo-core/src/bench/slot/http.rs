@@ -14,7 +14,7 @@ const BAD_STATUS: u16 = 400;
 
 impl Slot {
     /// Receives until the reply is whole or nothing more is there.
-    pub(super) fn receive_http(&mut self, flags: EventFlags, gear: &mut Gear) -> Result<Step, Failure> {
+    pub(super) fn receive_http(&mut self, gear: &mut Gear) -> Result<Step, Failure> {
         let Some(socket) = &self.socket else { return Ok(Step::Waits) };
         loop {
             let received = match net::recv(socket, &mut *gear.buffer, RecvFlags::empty()) {
@@ -33,8 +33,7 @@ impl Slot {
                 self.reply.feed(&gear.buffer[..received])
             }?;
             if is_whole {
-                // A FIN that came with the reply has no event of its own.
-                self.server_closes = !self.reply.keeps_alive() || flags.contains(EventFlags::RDHUP);
+                self.peer_ended |= !self.reply.keeps_alive();
                 let status = self.reply.status();
                 *gear.tally.statuses.entry(status).or_default() += 1;
                 let mut answer = self.answered(at_ns);

@@ -55,9 +55,9 @@ pub(super) struct Slot {
     received: usize,
     /// What has come of a web server's reply.
     reply: Reply,
-    /// The server closes the connection after this reply.
-    server_closes: bool,
     watch: Watch,
+    /// The server's FIN came with the last reply, and its edge is gone by; or a web server has announced it.
+    peer_ended: bool,
 }
 
 /// What epoll reports of the socket.
@@ -107,8 +107,8 @@ impl Slot {
             sent: 0,
             received: 0,
             reply: Reply::new(),
-            server_closes: false,
             watch: Watch::Nothing,
+            peer_ended: false,
         }
     }
 
@@ -123,6 +123,10 @@ impl Slot {
             return self.connect(gear);
         }
         self.phase = Phase::Exchanging;
+        if self.peer_ended {
+            self.start_clock();
+            return Err(Failure::Closed);
+        }
         self.send(gear)?;
         self.watch_for_room(gear)?;
         Ok(Step::Waits)
@@ -141,8 +145,10 @@ impl Slot {
             Phase::Exchanging if flags.contains(EventFlags::OUT) => self.send(gear)?,
             Phase::Exchanging => {}
         }
-        if self.phase == Phase::Exchanging && flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
-            return if gear.job.http.is_some() { self.receive_http(flags, gear) } else { self.receive(gear) };
+        let input = EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
+        if self.phase == Phase::Exchanging && flags.intersects(input) {
+            self.peer_ended = flags.contains(EventFlags::RDHUP);
+            return if gear.job.http.is_some() { self.receive_http(gear) } else { self.receive(gear) };
         }
         Ok(Step::Waits)
     }
@@ -174,8 +180,8 @@ impl Slot {
     pub(super) fn close(&mut self) {
         self.socket = None;
         self.on_connection = 0;
-        self.server_closes = false;
         self.watch = Watch::Nothing;
+        self.peer_ended = false;
         self.phase = Phase::Idle;
     }
 
@@ -204,9 +210,14 @@ impl Slot {
     pub(super) fn connection_is_done(&self, gear: &Gear) -> bool {
         match gear.job.mode {
             Mode::Short | Mode::Connect => true,
-            Mode::Long => self.server_closes,
-            Mode::Reconnect => self.server_closes || self.on_connection >= gear.job.requests_per_connection,
+            Mode::Long => self.is_given_up(gear),
+            Mode::Reconnect => self.is_given_up(gear) || self.on_connection >= gear.job.requests_per_connection,
         }
+    }
+
+    /// Whether a web server will answer no more on this connection, as it may.
+    fn is_given_up(&self, gear: &Gear) -> bool {
+        gear.job.http.is_some() && self.peer_ended
     }
 
     fn start_clock(&mut self) {

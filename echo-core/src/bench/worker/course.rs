@@ -28,7 +28,7 @@ impl Worker<'_> {
     }
 
     /// A slot has nothing more to begin: it ends, when its connection is closed.
-    fn end(&mut self, index: usize) {
+    pub(super) fn end(&mut self, index: usize) {
         let slot = &mut self.slots[index];
         if let Step::Closed = slot.finish(&mut self.gear) {
             self.active -= 1;
@@ -54,6 +54,9 @@ impl Worker<'_> {
 
     fn answered(&mut self, index: usize, answer: Answer) {
         self.now_ns = answer.at_ns;
+        if !self.measuring && self.now_ns >= self.gear.job.measure_ns {
+            self.begin_measuring();
+        }
         match answer.flaw {
             None => self.gear.tally.succeed(answer.at_ns, answer.latency_ns),
             Some(kind) => self.gear.tally.answered_as(kind, answer.at_ns, answer.latency_ns),
@@ -105,8 +108,8 @@ impl Worker<'_> {
         tally.last_ns = self.now_ns;
         tally.stall.failed();
         slot.fail();
-        if slot.round == 0 && failure == Failure::Refused {
-            job.refused_at_first();
+        if failure == Failure::Refused {
+            job.refused();
         }
         slot.round += 1;
         slot.done += 1;

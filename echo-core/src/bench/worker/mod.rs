@@ -100,7 +100,6 @@ impl<'a> Worker<'a> {
         let mut events = Vec::with_capacity(EVENTS);
         self.now_ns = now_ns();
         self.turned_at_ns = self.now_ns;
-        (self.gear.tally.first_ns, self.gear.tally.last_ns) = (self.now_ns, self.now_ns);
         while self.active > 0 {
             if self.alarm.is_some() {
                 self.release();
@@ -136,6 +135,10 @@ impl<'a> Worker<'a> {
         let mut longest = Duration::ZERO;
         if self.to_start.is_empty() || !has_budget {
             longest = self.expiry_interval();
+            if !self.measuring {
+                let warm_up = self.gear.job.measure_ns.saturating_sub(self.now_ns);
+                longest = longest.min(Duration::from_nanos(warm_up));
+            }
             if let Some(next_ns) = self.next_moment() {
                 let until = Duration::from_nanos(next_ns.saturating_sub(self.now_ns));
                 longest = longest.min(until);

@@ -20,8 +20,9 @@ impl Worker<'_> {
         let ended = self.gear.job.end_ns().is_some_and(|end_ns| self.now_ns >= end_ns);
         if !self.draining && (ended || arrivals.next_ns().is_none()) && self.measuring {
             self.draining = true;
-            self.active -= self.free.len();
-            self.free.drain(..).for_each(|index| self.slots[index].close());
+            for index in std::mem::take(&mut self.free) {
+                self.end(index);
+            }
         }
     }
 
@@ -54,11 +55,11 @@ impl Worker<'_> {
     }
 
     /// Forgets the warm-up.
-    fn begin_measuring(&mut self) {
+    pub(super) fn begin_measuring(&mut self) {
         self.publish();
-        let tally = Tally::new(self.now_ns);
-        let warm_up = std::mem::replace(&mut self.gear.tally, tally);
-        self.gear.tally.stall = warm_up.stall.restart(self.now_ns);
+        let since_ns = self.gear.job.measure_ns;
+        let warm_up = std::mem::replace(&mut self.gear.tally, Tally::new(since_ns));
+        self.gear.tally.stall = warm_up.stall.restart(since_ns);
         self.published = (0, 0);
         self.measuring = true;
         self.slots.iter_mut().for_each(|slot| slot.done = 0);
