@@ -48,6 +48,8 @@ struct Count {
     latencies_ns: Vec<u64>,
     failures: Vec<(Failure, u64)>,
     not_sent: u64,
+    /// When the barrier let it go; nothing before.
+    first_ns: Option<u64>,
     last_ns: u64,
 }
 
@@ -73,17 +75,17 @@ pub(super) fn run(plan: &Plan, stop: &Stop) -> Result<Tally, Error> {
         thread.map_err(|source| Error::System { action: "start a thread", source })?;
     }
     shared.barrier.wait();
-    let first_ns = now_ns();
     while shared.ended.load(Ordering::Acquire) < connections && stop.signal().is_none() {
         thread::park_timeout(INTERVAL);
     }
     shared.stopped.store(true, Ordering::Relaxed);
-    Ok(shared.tally(first_ns))
+    Ok(shared.tally())
 }
 
 impl Shared {
     fn client(&self, id: u32) {
         self.barrier.wait();
+        self.count(id, |count| count.first_ns = Some(now_ns()));
         let mut client = Client { shared: self, id, buffer: vec![0; RECEIVE_BUFFER_BYTES] };
         match self.job.mode {
             Mode::Long => client.long(),
@@ -99,11 +101,13 @@ impl Shared {
         own.last_ns = now_ns();
     }
 
-    fn tally(&self, first_ns: u64) -> Tally {
-        let mut tally = Tally::new(first_ns);
+    fn tally(&self) -> Tally {
+        // Not the main thread's time: it may be the last that the barrier lets go.
+        let counts = || self.counts.iter().map(|count| count.lock().unwrap_or_else(PoisonError::into_inner));
+        let first_ns = counts().filter_map(|count| count.first_ns).min();
+        let mut tally = Tally::new(first_ns.unwrap_or_else(now_ns));
         tally.interrupted = self.ended.load(Ordering::Acquire) < self.job.connections();
-        for count in &self.counts {
-            let count = count.lock().unwrap_or_else(PoisonError::into_inner);
+        for count in counts() {
             tally.ok += count.latencies_ns.len() as u64;
             tally.connected += count.connects_ns.len() as u64;
             count.connects_ns.iter().for_each(|&ns| tally.connect.record(ns));
