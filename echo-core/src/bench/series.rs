@@ -8,9 +8,6 @@ use reports::{
 use super::{facts::Facts, options::SweepSteps, plan::Plan, preflight, progress::Progress, run};
 use crate::{Error, Stop, warn};
 
-/// A rate is held when at least this share of it is achieved.
-const HELD: f64 = 0.98;
-
 /// What is to be run.
 #[derive(Clone, Debug)]
 pub struct SeriesPlan {
@@ -80,20 +77,17 @@ impl SeriesPlan {
         let over = self.sweep.as_ref().zip(step);
         let step = over.map(|(sweep, value)| format!("{} {} ", sweep.over.name(), units::count(value)));
         let pass = (self.repeat > 1).then(|| format!("run {} of {} ", pass + 1, self.repeat));
-        format!("{}{}", step.unwrap_or_default(), pass.unwrap_or_default()).trim_end().to_owned()
+        format!("bench {}{}", step.unwrap_or_default(), pass.unwrap_or_default()).trim_end().to_owned()
     }
 }
 
 /// In an open loop, what says that the rate was too high.
 fn unheld(result: &BenchResult) -> Option<String> {
-    let rate = result.settings.rate_per_s?;
-    let achieved = result.requests_per_s().unwrap_or(0.0);
-    (achieved < HELD * rate as f64).then(|| {
-        format!(
-            "{} {} was not held: {} requests per second were answered",
-            SweepOver::Rate.name(),
-            units::count(rate),
-            units::rate(achieved)
-        )
-    })
+    result.findings.iter().find(|finding| finding.name == "rate" && finding.warns)?;
+    Some(format!(
+        "{} {} was not held: {} requests per second were answered",
+        SweepOver::Rate.name(),
+        units::count(result.settings.rate_per_s?),
+        units::rate(result.requests_per_s().unwrap_or(0.0))
+    ))
 }

@@ -30,6 +30,8 @@ pub enum Unit {
 /// | `delayed-ack`, `min-rto` | requests that took about 40 ms, or 200 ms |
 /// | `port-bound` | connections and `TIME_WAIT` on a source address, as a share of its ports |
 /// | `unclosed` | connections that the server did not close in time |
+/// | `load` | load average, where more wants to run than client, server and CPUs account for |
+/// | `steal` | share of the machine's time that the hypervisor gave to others |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// What was checked.

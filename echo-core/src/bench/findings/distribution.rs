@@ -11,7 +11,7 @@ use super::finding;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
 /// A connect that waited for a second SYN takes this little longer than a whole second.
-const SYN_SLACK_NS: u64 = 60 * MS;
+const SYN_SLACK_NS: u64 = 100 * MS;
 /// The last SYN of v6.18 tcp_syn_linear_timeouts is sent well before.
 const MOST_SECONDS: u64 = 20;
 /// A heap is no accident when it has this share of all, and this many times what lies beside it.

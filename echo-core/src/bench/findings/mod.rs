@@ -16,6 +16,7 @@ const LITTLE_TOLERANCE: f64 = 0.02;
 const CLIENT_BUSY: f64 = 0.9;
 /// An open loop that answers less than this share of what was due did not hold its rate.
 const RATE_HELD: f64 = 0.98;
+const LATE_NS: f64 = 1e8;
 /// Pauses longer than this are not the ordinary doing of a scheduler.
 const LONG_GAP_NS: u64 = 100_000_000;
 const LONG_STALL_NS: u64 = 500_000_000;
@@ -36,6 +37,7 @@ pub(super) fn of(result: &BenchResult, facts: &Facts, clock_jump_ns: u64) -> Vec
         client_gap(result),
         clock_jump(clock_jump_ns),
         steal(result),
+        load(result),
         reconnects(result),
         unclosed(result),
         kernel::port_bound(result, facts),
@@ -93,11 +95,16 @@ fn client_cpu(result: &BenchResult) -> Option<Finding> {
 }
 
 fn rate(result: &BenchResult) -> Option<Finding> {
-    let requested = result.settings.rate_per_s?;
+    let settings = &result.settings;
+    let requested = settings.rate_per_s?;
     let achieved = result.requests_per_s()?;
-    let value = achieved / requested as f64;
-    let missed = value < RATE_HELD;
+    let due = result.ok + result.failures();
+    // What was in flight at the end is waited for, which takes any run a little longer.
+    let planned_ns = settings.duration_ns.unwrap_or(due.saturating_mul(1_000_000_000) / requested.max(1));
+    let is_late = !result.partial && result.elapsed_ns as f64 > planned_ns as f64 / RATE_HELD + LATE_NS;
+    let missed = is_late || (result.ok as f64) < RATE_HELD * due as f64;
     let follows = if missed { ": the rate was not held, and latencies grow with the length of the run" } else { "" };
+    let value = achieved / requested as f64;
     let (requested, answered) = (units::count(requested), units::rate(achieved));
     let text = format!("{requested} requests were due each second, {answered} were answered{follows}");
     Some(finding("rate", missed, (value, Unit::Ratio), text))
@@ -139,6 +146,18 @@ fn steal(result: &BenchResult) -> Option<Finding> {
     let share = machine.steal_ns as f64 / whole_ns.max(1.0);
     let text = format!("the hypervisor gave {} of the machine's time to others", units::percent(share));
     (share >= STOLEN).then(|| finding("steal", true, (share, Unit::Ratio), text))
+}
+
+/// More that wants to run than client, server and CPUs account for.
+fn load(result: &BenchResult) -> Option<Finding> {
+    let machine = result.machine.as_ref()?;
+    let ordinary = f64::from(machine.cpus) + f64::from(result.settings.threads) + 2.0;
+    let text = format!(
+        "the load average is {} on {}: others compete with client and server",
+        units::ratio(machine.load_1m),
+        units::counted(u64::from(machine.cpus), "CPU")
+    );
+    (machine.load_1m > ordinary).then(|| finding("load", true, (machine.load_1m, Unit::Count), text))
 }
 
 fn reconnects(result: &BenchResult) -> Option<Finding> {
