@@ -173,7 +173,7 @@ fn an_accept_queue_that_overflows_is_found_with_its_seconds() {
         "$server_program" --port 9988 --backlog 4 > /dev/null & server=$!
         tries=0; until grep -q ":2704 " /proc/net/tcp || [ $tries -gt 250 ]; do sleep 0.02; tries=$((tries + 1)); done
         kill -STOP $server; (sleep 0.4; kill -CONT $server) &
-        "$bench" --connections 40 --rounds 1 --json "$results" > /dev/null"#;
+        "$bench" --connections 40 --rounds 1 --timeout 15s --json "$results" > /dev/null"#;
     let Some(output) = in_own_network("an_accept_queue_that_overflows_is_found_with_its_seconds", script) else {
         return;
     };
