@@ -62,6 +62,22 @@ fn connections_that_the_server_ends_are_counted_as_lost() {
 }
 
 #[test]
+fn what_is_of_no_use_to_a_hold_is_a_usage_error() {
+    let wrong: [&[&str]; 6] = [
+        &["--hold", "0"],
+        &["--hold", "5", "--rounds", "1"],
+        &["--hold", "5", "--payload", "1"],
+        &["--hold", "5", "--hold-sink", "--port", "9988"],
+        &["--hold-sink"],
+        &["--hold", "5", "--classic"],
+    ];
+    for arguments in wrong {
+        let output = bench(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn the_first_failure_is_named_with_its_reason() {
     let port = nobody().port().to_string();
     let output = bench(&["--hold", "1000", "--port", &port]);
