@@ -3,7 +3,7 @@
 use std::{fs, process::Command, time::Duration};
 
 use reports::hold::HoldResult;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     SERVERS,
@@ -21,9 +21,9 @@ fn hold(command: &mut Command) -> (Option<i32>, HoldResult) {
 }
 
 /// Processes whose parent is `pid`.
-fn children(pid: u32) -> usize {
+fn children(pid: u32) -> Vec<i32> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().count()
+    text.split_whitespace().map(|child| child.parse().expect("a process id")).collect()
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn ctrl_c_is_how_it_ends_without_a_duration_and_no_process_is_left() {
         let mut command = with_descriptors(limits, env!("CARGO_BIN_EXE_bench"));
         let running = Running::start(command.args(["--hold", "1000", "--hold-sink"]));
         let pid = running.id();
-        let opened = wait_until(|| children(pid) == 10);
+        let opened = wait_until(|| children(pid).len() == 10);
         running.signal(signal);
         let output = running.finish(Duration::from_secs(10));
         assert!(opened, "{}", stderr(&output));
@@ -117,18 +117,27 @@ fn ctrl_c_is_how_it_ends_without_a_duration_and_no_process_is_left() {
 }
 
 #[test]
+fn a_part_that_is_killed_is_an_error_not_a_smaller_result() {
+    let mut command = with_descriptors("256:256", env!("CARGO_BIN_EXE_bench"));
+    let running = Running::start(command.args(["--hold", "1000", "--hold-sink"]));
+    assert!(wait_until(|| children(running.id()).len() == 10));
+    let last = children(running.id()).pop().and_then(Pid::from_raw).expect("ten of them");
+    kill_process(last, Signal::KILL).expect("it runs");
+    let output = running.finish(Duration::from_secs(20));
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("a process of this run ended by itself"), "{}", stderr(&output));
+}
+
+#[test]
 fn its_parts_end_with_it_also_when_it_is_killed() {
     let mut command = with_descriptors("256:256", env!("CARGO_BIN_EXE_bench"));
     let running = Running::start(command.args(["--hold", "1000", "--hold-sink"]));
-    let pid = running.id();
-    assert!(wait_until(|| children(pid) == 10));
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
-    let parts: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    assert!(wait_until(|| children(running.id()).len() == 10));
+    let parts = children(running.id());
     running.signal(Signal::KILL);
     running.finish(Duration::from_secs(10));
-    let is_part = |part: &String| {
-        fs::read_to_string(format!("/proc/{part}/cmdline")).is_ok_and(|line| line.contains("--hold-part"))
-    };
+    let is_part =
+        |part: &i32| fs::read_to_string(format!("/proc/{part}/cmdline")).is_ok_and(|line| line.contains("--hold-part"));
     assert!(wait_until(|| !parts.iter().any(is_part)), "{parts:?}");
 }
 

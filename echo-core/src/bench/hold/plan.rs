@@ -67,8 +67,7 @@ impl HoldPlan {
         })
     }
 
-    /// What each accepting part is to do, and each connecting one; the server of the latter is yet to be filled in where
-    /// it is a part.
+    /// What each connecting part is to do; its server is yet to be filled in where that is a part too.
     ///
     /// # Errors
     /// [`Error::FdLimit`] when that would take too many processes.

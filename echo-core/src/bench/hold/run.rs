@@ -209,13 +209,18 @@ impl Held {
     /// When a part ended by itself: its connections were not kept.
     pub fn end(mut self) -> Result<HoldResult, Error> {
         self.result.held_ns = u64::try_from(self.opened_at.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let (parts, mut said) = (self.crew.pids(Role::Connect).count(), 0);
         for role in [Role::Connect, Role::Sink] {
             self.crew.tell(role, Command::End);
             while self.crew.running(role) > 0 {
                 if let Some((_, Message::Ended { lost })) = self.crew.hear(INTERVAL)? {
                     self.result.lost += u64::from(lost);
+                    said += 1;
                 }
             }
+        }
+        if said < parts {
+            return Err(Error::PartEnded { role: Role::Connect.name() });
         }
         Ok(self.result)
     }
