@@ -20,6 +20,13 @@ pub(crate) fn raise_limit() -> Result<(), Error> {
         .map_err(Error::system("raise the limit of file descriptors"))
 }
 
+/// Connections for which this process can make room, beside an epoll for each of `threads`.
+pub(crate) fn room_for_connections(threads: u32) -> u32 {
+    let spare = u64::from(threads) + SPARE;
+    let room = getrlimit(Resource::Nofile).maximum.map_or(u64::from(u32::MAX), |maximum| maximum.saturating_sub(spare));
+    u32::try_from(room).unwrap_or(u32::MAX)
+}
+
 /// Makes room for `connections`, and an epoll for each of `threads`.
 ///
 /// # Errors

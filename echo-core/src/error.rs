@@ -54,6 +54,12 @@ pub enum Error {
         /// Local ports of all source addresses together.
         ports: u64,
     },
+    /// A process of a run that consists of several has gone.
+    #[error("a process of this run ended by itself (`--hold-part {role}`)")]
+    PartEnded {
+        /// What it did.
+        role: &'static str,
+    },
     /// Nobody reads what is to be written there.
     #[error("nobody reads `{}`", path.display())]
     NoReader {
@@ -126,6 +132,9 @@ impl Error {
                  addresses with `--sources`, use fewer connections, or go on with `--force`"
                     .into(),
             ),
+            Self::PartEnded { .. } => {
+                Some("what it printed is above; if nothing, the kernel may have ended it for memory: `dmesg`".into())
+            }
             Self::NoReader { .. } => Some("start its reader first".into()),
             Self::System { .. } | Self::Resolve { .. } | Self::Write { .. } => None,
         }

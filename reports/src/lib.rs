@@ -10,6 +10,7 @@ pub mod csv;
 pub mod document;
 pub mod findings;
 pub mod histogram;
+pub mod hold;
 pub mod html;
 pub mod import;
 pub mod json;

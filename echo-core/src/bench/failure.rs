@@ -15,6 +15,10 @@ pub enum Failure {
     Closed,
     /// The peer ended the stream within the reply.
     ShortReply,
+    /// A web server answered with a status from 400 on.
+    BadStatus,
+    /// What a web server sent is not a reply to what was asked.
+    MalformedReply,
     /// The reply is not what was sent, or longer.
     WrongPayload,
     /// No local port was left (EADDRNOTAVAIL).
@@ -32,12 +36,14 @@ pub enum Failure {
 
 impl Failure {
     /// All kinds, in the order of their discriminants.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Refused,
         Self::Reset,
         Self::Timeout,
         Self::Closed,
         Self::ShortReply,
+        Self::BadStatus,
+        Self::MalformedReply,
         Self::WrongPayload,
         Self::AddrUnavailable,
         Self::FdLimit,
@@ -55,6 +61,8 @@ impl Failure {
             Self::Timeout => "timeout",
             Self::Closed => "closed",
             Self::ShortReply => "short-reply",
+            Self::BadStatus => "bad-status",
+            Self::MalformedReply => "malformed-reply",
             Self::WrongPayload => "wrong-payload",
             Self::AddrUnavailable => "addr-unavailable",
             Self::FdLimit => "fd-limit",

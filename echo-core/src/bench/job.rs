@@ -8,7 +8,7 @@ use std::{
 
 use reports::bench::{BenchSettings, Close, Mode};
 
-use super::{clock::now_ns, pattern::Pattern, plan::Plan, sources, tally::Tally, timing};
+use super::{clock::now_ns, http::Request, pattern::Pattern, plan::Plan, sources, tally::Tally, timing};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Job {
     pub(super) server: SocketAddr,
     pub(super) sources: Vec<Ipv4Addr>,
     pub(super) pattern: Pattern,
+    /// What a web server is asked; an echo server gets the pattern.
+    pub(super) http: Option<Request>,
     pub(super) largest_payload_bytes: usize,
     pub(super) mode: Mode,
     pub(super) close: Close,
@@ -51,6 +53,7 @@ impl Job {
             server: plan.server,
             sources: sources::addresses(settings.sources),
             pattern,
+            http: plan.http.clone(),
             largest_payload_bytes: largest,
             mode: settings.mode,
             close: settings.close,
@@ -102,6 +105,10 @@ impl Job {
 
     pub(super) fn somebody_listens(&self) {
         self.somebody_listens.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn connections(&self) -> u32 {
+        self.settings.connections
     }
 
     pub(super) fn refused(&self) {

@@ -1,14 +1,17 @@
 //! The load generator: closed and open loops of non-blocking connections on few epoll threads.
 //!
 //! Way of the data: `options` (asked for) and `facts` (the kernel's) -> `plan` -> `preflight` -> `run` (threads of `worker`,
-//! each with its `slot`s) -> `tally` and `readings` -> `findings` -> `reports::bench::BenchResult`; several of them: `series`.
+//! each with its `slot`s, or `classic`) -> `tally` and `readings` -> `findings` -> `reports::bench::BenchResult`; several of them: `series`.
 
 mod alarm;
+mod classic;
 mod clock;
 mod facts;
 mod failure;
 mod findings;
 mod handover;
+pub mod hold;
+pub mod http;
 mod job;
 mod monitor;
 pub mod options;

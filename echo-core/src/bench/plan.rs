@@ -7,10 +7,11 @@ use std::{
     time::Duration,
 };
 
-use reports::bench::{BenchSettings, Mode, Pace, SweepOver};
+use reports::bench::{BenchSettings, Client, Mode, Pace, SweepOver};
 
 use super::{
     facts::Facts,
+    http::{Request, Url},
     options::{BenchOptions, Sources},
     sources,
 };
@@ -25,6 +26,8 @@ pub struct Plan {
     pub server: SocketAddr,
     /// What was asked for, as it is kept with the result.
     pub settings: BenchSettings,
+    /// What a web server is asked; an echo server gets a pattern.
+    pub http: Option<Request>,
     /// What the kernel had to say before.
     pub facts: Facts,
     /// Local addresses as typed; `settings` has how many that is.
@@ -41,12 +44,14 @@ impl Plan {
     /// address does not allow.
     pub fn new(options: &BenchOptions, facts: Facts) -> Result<Self, Error> {
         let (positional, load) = (&options.positional, &options.load);
-        let host = positional.host.as_ref().unwrap_or(&options.target.host);
-        let port = positional.port.unwrap_or(options.target.port);
-        let server = resolve(host, port).map_err(|source| Error::Resolve { host: host.clone(), source })?;
+        let url = options.web.http.as_ref();
+        let host = url.map(Url::host).or(positional.host.as_deref()).unwrap_or(&options.target.host);
+        let port = url.map(Url::port).or(positional.port).unwrap_or(options.target.port);
+        let server = resolve(host, port).map_err(|source| Error::Resolve { host: host.to_owned(), source })?;
         let mut plan = Self {
             server,
             settings: settings(options, server),
+            http: url.map(|url| Request::new(url, &options.web.header)),
             facts,
             wanted_sources: options.connections.sources,
             wanted_threads: load.threads,
@@ -73,7 +78,10 @@ impl Plan {
     fn fit(&mut self) -> Result<(), Error> {
         let settings = &mut self.settings;
         let most = settings.pace.map_or(u64::MAX, |Pace { requests, .. }| requests).min(settings.connections.into());
-        settings.threads = u32::try_from(most).unwrap_or(u32::MAX).min(self.wanted_threads);
+        settings.threads = match settings.client {
+            Client::Epoll => u32::try_from(most).unwrap_or(u32::MAX).min(self.wanted_threads),
+            Client::Classic => settings.connections,
+        };
         settings.sources = sources::number(self.wanted_sources, settings, self.server, &self.facts)?;
         Ok(())
     }
@@ -84,6 +92,8 @@ fn settings(options: &BenchOptions, server: SocketAddr) -> BenchSettings {
     let rounds = options.positional.rounds.or(load.rounds);
     BenchSettings {
         address: server.to_string(),
+        http: options.web.http.as_ref().map(ToString::to_string),
+        client: if options.classic.classic { Client::Classic } else { Client::Epoll },
         mode: how.requests_per_connection.map_or(how.mode, |_| Mode::Reconnect),
         requests_per_connection: how.requests_per_connection,
         connections: options.positional.connections.unwrap_or(load.connections),
@@ -93,7 +103,7 @@ fn settings(options: &BenchOptions, server: SocketAddr) -> BenchSettings {
         warmup_ns: load.warmup.map_or(0, nanoseconds),
         think_ns: load.think.map_or(0, nanoseconds),
         pace: load.pace,
-        payload_bytes: *sizes.start(),
+        payload_bytes: if options.web.http.is_some() { 0 } else { *sizes.start() },
         payload_max_bytes: (sizes.start() < sizes.end()).then_some(*sizes.end()),
         threads: load.threads,
         timeout_ns: nanoseconds(how.timeout),
@@ -103,7 +113,7 @@ fn settings(options: &BenchOptions, server: SocketAddr) -> BenchSettings {
     }
 }
 
-fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
+pub(super) fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
     let mut addresses = (host, port).to_socket_addrs()?;
     addresses.next().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
 }

@@ -1,7 +1,7 @@
 //! What can be known before a run to go wrong in it, each with its remedy. Does not change settings, but for the limit of
 //! file descriptors, which it raises as far as it may.
 
-use reports::bench::Mode;
+use reports::bench::{Client, Mode};
 
 use super::{plan::Plan, sources};
 use crate::{Error, descriptors};
@@ -31,7 +31,8 @@ fn descriptors(plan: &Plan) -> Result<(), Error> {
     let settings = &plan.settings;
     // Each thread has an epoll, and a timer where requests have moments.
     let timed = settings.is_open_loop() || settings.pace.is_some() || settings.think_ns > 0;
-    descriptors::make_room(settings.connections, settings.threads * if timed { 2 } else { 1 })
+    let epolls = if settings.client == Client::Classic { 0 } else { settings.threads };
+    descriptors::make_room(settings.connections, epolls * if timed { 2 } else { 1 })
 }
 
 fn ports(plan: &Plan) -> Result<(), Error> {

@@ -5,10 +5,10 @@ use std::{
     thread,
 };
 
-use reports::bench::{BenchResult, SCHEMA};
+use reports::bench::{BenchResult, Client, SCHEMA};
 
 use super::{
-    findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings, tally::Tally,
+    classic, findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings, tally::Tally,
     worker::Worker,
 };
 use crate::{Error, Stop};
@@ -19,8 +19,10 @@ use crate::{Error, Stop};
 /// When the kernel refuses what the threads are built on. Failed requests are part of the result.
 pub fn run(plan: &Plan, stop: &Stop, progress: &mut Progress) -> Result<BenchResult, Error> {
     let before = Readings::take();
-    let job = Job::begin(plan);
-    let (tally, warm) = run_threads(plan, &job, stop, progress)?;
+    let (tally, warm) = match plan.settings.client {
+        Client::Epoll => run_threads(plan, &Job::begin(plan), stop, progress)?,
+        Client::Classic => (classic::run(plan, stop)?, None),
+    };
     let after = Readings::take();
     let before = warm.unwrap_or(before);
     let mut result = BenchResult {
@@ -31,6 +33,7 @@ pub fn run(plan: &Plan, stop: &Stop, progress: &mut Progress) -> Result<BenchRes
         client_cpu_ns: after.client_cpu_ns_since(&before),
         ok: tally.ok,
         failed: tally.failed(),
+        statuses: tally.statuses,
         connected: tally.connected,
         reconnects: tally.reconnects,
         unclosed: tally.unclosed,

@@ -10,6 +10,7 @@ use super::failure::Failure;
 #[derive(Debug)]
 pub(super) struct Tally {
     pub(super) ok: u64,
+    pub(super) statuses: BTreeMap<u16, u64>,
     pub(super) connected: u64,
     pub(super) reconnects: u64,
     pub(super) unclosed: u64,
@@ -33,6 +34,7 @@ impl Tally {
     pub(super) fn new(now_ns: u64) -> Self {
         Self {
             ok: 0,
+            statuses: BTreeMap::new(),
             connected: 0,
             reconnects: 0,
             unclosed: 0,
@@ -57,6 +59,13 @@ impl Tally {
     pub(super) fn succeed(&mut self, at_ns: u64, latency_ns: u64) {
         self.ok += 1;
         self.request.record(latency_ns);
+        self.last_ns = at_ns;
+        self.stall.answered(at_ns);
+    }
+
+    /// A request that was answered, but not as it should be.
+    pub(super) fn answered_as(&mut self, kind: Failure, at_ns: u64, latency_ns: u64) {
+        self.fail(kind, latency_ns);
         self.last_ns = at_ns;
         self.stall.answered(at_ns);
     }
@@ -90,6 +99,9 @@ impl Tally {
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.ok += other.ok;
+        for (&status, count) in &other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
         self.connected += other.connected;
         self.reconnects += other.reconnects;
         self.unclosed += other.unclosed;

@@ -6,7 +6,10 @@ use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, error::ErrorKind};
 use echo_core::{
     Error, Stop,
-    bench::{self, BenchOptions, Facts, Failure, Plan, Progress, RESULT_FILE_VARIABLE, ResultFile, SeriesPlan},
+    bench::{
+        self, BenchOptions, Facts, Failure, Plan, Progress, RESULT_FILE_VARIABLE, ResultFile, SeriesPlan,
+        hold::{self, HoldPlan},
+    },
     print, print_error, warn,
 };
 use reports::{
@@ -57,6 +60,13 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &BenchOptions) -> anyhow::Result<ExitCode> {
+    if let Some(role) = options.hold.hold_part {
+        hold::run_part(role)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(connections) = options.hold.hold {
+        return hold_connections(&HoldPlan::new(options, connections)?, options);
+    }
     let plan = Plan::new(options, Facts::read())?;
     let reserve = |path: &Option<_>| path.as_deref().map(ResultFile::reserve).transpose();
     let (json, hdr) = (reserve(&options.output.json)?, reserve(&options.output.hdr)?);
@@ -81,6 +91,27 @@ fn run(options: &BenchOptions) -> anyhow::Result<ExitCode> {
         print_error(&Error::NobodyListens { server }.into());
     }
     Ok(status(&series, &stop))
+}
+
+/// Prints what opening has shown as soon as it is known, and the rest after it.
+fn hold_connections(plan: &HoldPlan, options: &BenchOptions) -> anyhow::Result<ExitCode> {
+    let json = options.output.json.as_deref().map(ResultFile::reserve).transpose()?;
+    let stop = Stop::on_signals()?;
+    let mut held = hold::open(plan, &stop, &mut Progress::new())?;
+    let style = terminal::style();
+    print(&text::hold(&held.result, &style))?;
+    if !held.result.partial && held.result.opened > 0 {
+        held.keep(plan.duration, &stop)?;
+    }
+    let result = held.end()?;
+    print(&text::held(&result, &style))?;
+    json.map(|file| file.store_json(&result)).transpose()?;
+    Ok(match stop.signal() {
+        // Without a duration, a signal is how it ends.
+        Some(signal) if result.partial || plan.duration.is_some() => ExitCode::from(128 + signal),
+        _ if result.opened < u64::from(plan.connections) || result.lost > 0 => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    })
 }
 
 /// The run, where only one was asked for.

@@ -28,6 +28,13 @@ pub(crate) fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
     reply
 }
 
+/// Takes 64 bytes and sends them back.
+pub(crate) fn exchange_back(stream: &mut TcpStream) {
+    let mut bytes = [0; 64];
+    stream.read_exact(&mut bytes).expect("bench sends 64 bytes");
+    stream.write_all(&bytes).expect("bench reads");
+}
+
 pub(crate) fn assert_echo(address: SocketAddr) {
     assert_eq!(exchange(&mut connect(address), b"still there?"), b"still there?");
 }

@@ -172,6 +172,10 @@ impl Running {
         Self(Some(command.spawn().expect("a built binary")))
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child().id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(self.child()), signal).expect("it still runs");
     }

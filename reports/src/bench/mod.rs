@@ -9,4 +9,4 @@ mod settings;
 pub use finding::{Finding, Unit};
 pub use result::{BenchResult, Machine, SCHEMA};
 pub use series::{BenchSeries, Sweep, SweepOver};
-pub use settings::{BenchSettings, Close, Mode, Pace};
+pub use settings::{BenchSettings, Client, Close, Mode, Pace};

@@ -60,6 +60,9 @@ pub struct BenchResult {
     pub ok: u64,
     /// Requests that failed, by kind: `refused`, `reset`, `timeout`, `closed`, `wrong-payload`, ...
     pub failed: BTreeMap<String, u64>,
+    /// Replies of a web server by status code; those from 400 on are failures of kind `bad-status` too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub statuses: BTreeMap<u16, u64>,
     /// Connections that were established.
     pub connected: u64,
     /// Start of `connect()` to established, in ns.
@@ -112,6 +115,7 @@ impl BenchResult {
             client_cpu_ns: 0,
             ok: 0,
             failed: BTreeMap::new(),
+            statuses: BTreeMap::new(),
             connected: 0,
             connect: none(),
             first_byte: none(),

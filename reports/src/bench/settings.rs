@@ -54,6 +54,18 @@ impl Close {
     }
 }
 
+/// What makes the requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Client {
+    /// Few threads, each with an epoll.
+    #[default]
+    Epoll,
+    /// A blocking thread for each connection, all released at once by a barrier, a number of rounds, no warm-up: the shape of
+    /// earlier tools, whose artefacts it has. Latency in short mode is all of connect, send, receive and close.
+    Classic,
+}
+
 /// At most so many requests begin in each interval of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
@@ -68,6 +80,12 @@ pub struct Pace {
 pub struct BenchSettings {
     /// Server, as `ADDRESS:PORT`.
     pub address: String,
+    /// What was asked of a web server; absent where an echo server was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<String>,
+    /// What makes the requests.
+    #[serde(default)]
+    pub client: Client,
     /// How requests use connections.
     pub mode: Mode,
     /// Requests of each connection in [`Mode::Reconnect`].
@@ -119,6 +137,8 @@ impl BenchSettings {
     pub fn of(address: String, mode: Mode) -> Self {
         Self {
             address,
+            http: None,
+            client: Client::default(),
             mode,
             requests_per_connection: None,
             connections: 0,

@@ -7,7 +7,7 @@ use super::{
     style::{Style, Tone},
 };
 use crate::{
-    bench::{BenchResult, BenchSettings, Close, Finding, Machine, Mode},
+    bench::{BenchResult, BenchSettings, Client, Close, Finding, Machine, Mode},
     histogram::Histogram,
     printable::{clipped, printable},
     units,
@@ -54,7 +54,10 @@ pub(super) fn mode_and_loop(settings: &BenchSettings) -> String {
         || format!("{} mode", settings.mode.name()),
         |requests| format!("{} after {}", settings.mode.name(), units::counted(requests, "request")),
     );
-    format!("{mode}, {} loop", if settings.is_open_loop() { "open" } else { "closed" })
+    match settings.client {
+        Client::Classic => format!("{mode}, classic client: a thread for each connection"),
+        Client::Epoll => format!("{mode}, {} loop", if settings.is_open_loop() { "open" } else { "closed" }),
+    }
 }
 
 pub(super) fn settings(settings: &BenchSettings) -> String {
@@ -69,6 +72,9 @@ pub(super) fn settings(settings: &BenchSettings) -> String {
     )];
     match settings.payload_max_bytes {
         _ if settings.mode == Mode::Connect => parts.push("nothing sent".into()),
+        _ if settings.http.is_some() => {
+            parts.extend(settings.http.as_ref().map(|url| format!("GET {}", printable(url))));
+        }
         Some(most) => {
             let (least, most) = (units::count(settings.payload_bytes.into()), units::count(most.into()));
             parts.push(format!("{least} to {most} bytes each"));
@@ -105,6 +111,11 @@ fn figures(page: &mut Page, result: &BenchResult) {
     let kinds = kinds(result.failed.iter());
     let tone = if kinds.is_empty() { Tone::Plain } else { Tone::Alarm };
     page.fact(tone, "failed", &units::count(result.failures()), &kinds);
+    if !result.statuses.is_empty() {
+        let statuses = result.statuses.iter().map(|(status, &count)| format!("{status}: {}", units::count(count)));
+        let replies = result.statuses.values().fold(0, |total: u64, count| total.saturating_add(*count));
+        page.fact(Tone::Plain, "replies by status", &units::count(replies), &statuses.collect::<Vec<_>>().join(", "));
+    }
     page.fact(Tone::Plain, "connections established", &units::count(result.connected), "");
     page.fact(Tone::Plain, "elapsed", &units::duration(result.elapsed_ns), "");
     let busy = result.client_cpu_ns as f64 / (result.elapsed_ns as f64).max(1.0);
@@ -137,13 +148,18 @@ fn latencies(result: &BenchResult) -> Grid {
         rows.push(("with failed", result.latency()));
     }
     for (name, histogram) in &rows {
-        let time = |ns: Option<u64>| ns.map_or("-".to_owned(), units::duration);
-        let quantile = |q| time(histogram.quantile(q));
-        let n = units::count(Histogram::count(histogram));
-        let (min, max) = (time(histogram.min()), time(histogram.max()));
-        grid.row(Tone::Plain, vec![(*name).to_owned(), n, min, quantile(0.5), quantile(0.9), quantile(0.99), max]);
+        grid.row(Tone::Plain, latency_row(name, histogram));
     }
     grid
+}
+
+/// Name, number, least, percentiles as far as there are enough, most.
+pub(super) fn latency_row(name: &str, histogram: &Histogram) -> Vec<String> {
+    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), units::duration);
+    let quantile = |q| time(histogram.quantile(q));
+    let n = units::count(Histogram::count(histogram));
+    let (min, max) = (time(histogram.min()), time(histogram.max()));
+    vec![name.to_owned(), n, min, quantile(0.5), quantile(0.9), quantile(0.99), max]
 }
 
 /// A reply that comes in one piece has its first byte with its last; a row of the same figures would say nothing.

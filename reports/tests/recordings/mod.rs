@@ -7,7 +7,7 @@ pub(crate) mod full;
 use std::collections::BTreeMap;
 
 use reports::{
-    bench::{self, BenchResult, BenchSettings, Close, Mode},
+    bench::{self, BenchResult, BenchSettings, Client, Close, Mode},
     histogram::{FINE, Histogram, KERNEL},
     recording::{self, Group, Host, InFlight, Loss, Probe, Recording, Retransmits, Syscall, Tcp, Transition},
 };
@@ -91,6 +91,8 @@ pub(crate) fn load(mode: Mode, ok: u32, elapsed_ns: u64) -> BenchResult {
     BenchResult {
         schema: bench::SCHEMA,
         settings: BenchSettings {
+            http: None,
+            client: Client::Epoll,
             address: "127.0.0.1:9988".into(),
             mode,
             connections: 100,
@@ -114,6 +116,7 @@ pub(crate) fn load(mode: Mode, ok: u32, elapsed_ns: u64) -> BenchResult {
         client_cpu_ns: elapsed_ns / 2,
         ok: ok.into(),
         failed: BTreeMap::new(),
+        statuses: BTreeMap::new(),
         connected: ok.into(),
         connect: lognormal(FINE, ok, 61_000, 0.5),
         first_byte: lognormal(FINE, ok, 843_000, 0.6),

@@ -4,7 +4,7 @@ mod distribution;
 mod kernel;
 
 use reports::{
-    bench::{BenchResult, Finding, Mode, Unit},
+    bench::{BenchResult, Client, Finding, Mode, Unit},
     units,
 };
 
@@ -56,7 +56,10 @@ fn finding(name: &str, warns: bool, (value, unit): (f64, Unit), text: String) ->
 /// mode `connect`, where one connect is over before the next begins, however many connections may be open.)
 fn little(result: &BenchResult) -> Option<Finding> {
     let settings = &result.settings;
-    let is_always_busy = !settings.is_open_loop() && settings.pace.is_none() && settings.mode != Mode::Connect;
+    let is_always_busy = settings.client == Client::Epoll
+        && !settings.is_open_loop()
+        && settings.pace.is_none()
+        && settings.mode != Mode::Connect;
     if !is_always_busy || result.elapsed_ns == 0 {
         return None;
     }

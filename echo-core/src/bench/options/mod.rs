@@ -1,6 +1,7 @@
 //! The command line of `bench`, as typed, one struct for each theme. Does not resolve or check anything beyond single
 //! values and what excludes what.
 
+mod classic;
 mod connections;
 mod load;
 mod output;
@@ -8,8 +9,11 @@ mod payload;
 mod target;
 mod values;
 
-use reports::bench::SweepOver;
+use reports::bench::{Mode, SweepOver};
 
+use super::{hold::HoldOptions, http::HttpOptions};
+
+pub use classic::ClassicOptions;
 pub use connections::ConnectionOptions;
 pub use load::{LoadOptions, SweepSteps};
 pub use output::OutputOptions;
@@ -32,6 +36,15 @@ pub struct BenchOptions {
     /// What is sent.
     #[command(flatten)]
     pub payload: PayloadOptions,
+    /// What to ask of a web server.
+    #[command(flatten)]
+    pub web: HttpOptions,
+    /// What to open and keep.
+    #[command(flatten)]
+    pub hold: HoldOptions,
+    /// The client of earlier tools.
+    #[command(flatten)]
+    pub classic: ClassicOptions,
     /// Where the result goes, and what stops a run before it starts.
     #[command(flatten)]
     pub output: OutputOptions,
@@ -50,6 +63,9 @@ impl BenchOptions {
         let sweeps = |over| load.sweep.as_ref().is_some_and(|sweep| sweep.over == over);
         if sweeps(SweepOver::Rate) && (load.rate.is_some() || load.think.is_some() || load.pace.is_some()) {
             return Err("--sweep rate=... cannot be used with --rate, --think or --pace".into());
+        }
+        if self.classic.classic && (sweeps(SweepOver::Rate) || self.connections.mode == Mode::Connect) {
+            return Err("--classic knows neither rates nor --mode connect".into());
         }
         if sweeps(SweepOver::Rate) && load.duration.is_none() {
             return Err("--sweep rate=... needs a --duration: rates are compared over the same time".into());

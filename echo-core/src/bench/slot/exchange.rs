@@ -11,8 +11,7 @@ use crate::bench::{clock::now_ns, failure::Failure, job::Gear};
 impl Slot {
     /// Sends until all is sent or the socket is full. While connecting, the first success is the proof of it.
     pub(super) fn send(&mut self, gear: &mut Gear) -> Result<(), Failure> {
-        let job = gear.job;
-        let payload = job.pattern.payload(&self.window);
+        let payload = self.request(gear.job);
         while self.sent < payload.len() {
             let Some(socket) = &self.socket else { return Ok(()) };
             let before_ns = if self.sent == 0 { now_ns() } else { 0 };
@@ -33,8 +32,8 @@ impl Slot {
         Ok(())
     }
 
-    pub(super) fn all_sent(&self) -> bool {
-        self.sent == self.window.len()
+    pub(super) fn all_sent(&self, gear: &Gear) -> bool {
+        self.sent == self.request(gear.job).len()
     }
 
     /// Receives until the reply is whole or nothing more is there. To EAGAIN, not to a short receive: an end of the stream

@@ -3,13 +3,19 @@
 
 mod connect;
 mod exchange;
+mod http;
 
 use std::{ops::Range, os::fd::OwnedFd};
 
 use reports::bench::Mode;
 use rustix::event::epoll::EventFlags;
 
-use super::{clock::now_ns, failure::Failure, job::Gear};
+use super::{
+    clock::now_ns,
+    failure::Failure,
+    http::Reply,
+    job::{Gear, Job},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -49,8 +55,10 @@ pub(super) struct Slot {
     window: Range<usize>,
     sent: usize,
     received: usize,
+    /// What has come of a web server's reply.
+    reply: Reply,
     watch: Watch,
-    /// The server's FIN came with the last reply, and its edge is gone by.
+    /// The server's FIN came with the last reply, and its edge is gone by; or a web server has announced it.
     peer_ended: bool,
 }
 
@@ -68,6 +76,8 @@ enum Watch {
 pub(super) struct Answer {
     pub(super) at_ns: u64,
     pub(super) latency_ns: u64,
+    /// Why it does not count as a success.
+    pub(super) flaw: Option<Failure>,
 }
 
 /// What became of a slot.
@@ -99,6 +109,7 @@ impl Slot {
             window: 0..0,
             sent: 0,
             received: 0,
+            reply: Reply::new(),
             watch: Watch::Nothing,
             peer_ended: false,
         }
@@ -111,6 +122,7 @@ impl Slot {
         self.window = gear.job.pattern.window(self.id, self.round);
         self.sent = 0;
         self.received = 0;
+        self.reply.restart();
         if self.socket.is_none() {
             return self.connect(gear);
         }
@@ -127,7 +139,10 @@ impl Slot {
     /// Goes on with what the socket is ready for.
     pub(super) fn on_event(&mut self, flags: EventFlags, gear: &mut Gear) -> Result<Step, Failure> {
         match self.phase {
-            Phase::Idle => return Ok(Step::Waits),
+            Phase::Idle => {
+                self.on_idle_event(flags, gear);
+                return Ok(Step::Waits);
+            }
             Phase::Closing => return Ok(self.await_close(gear)),
             Phase::Connecting if gear.job.mode == Mode::Connect => return self.check_connected(gear),
             Phase::Connecting => self.send(gear)?,
@@ -137,7 +152,7 @@ impl Slot {
         let input = EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
         if self.phase == Phase::Exchanging && flags.intersects(input) {
             self.peer_ended = flags.contains(EventFlags::RDHUP);
-            return self.receive(gear);
+            return if gear.job.http.is_some() { self.receive_http(gear) } else { self.receive(gear) };
         }
         Ok(Step::Waits)
     }
@@ -175,18 +190,38 @@ impl Slot {
     }
 
     fn answer(&mut self, at_ns: u64) -> Step {
+        Step::Answered(self.answered(at_ns))
+    }
+
+    fn answered(&mut self, at_ns: u64) -> Answer {
         self.phase = Phase::Idle;
         self.on_connection += 1;
-        Step::Answered(Answer { at_ns, latency_ns: at_ns.saturating_sub(self.due_ns.unwrap_or(self.started_ns)) })
+        Answer { at_ns, latency_ns: at_ns.saturating_sub(self.due_ns.unwrap_or(self.started_ns)), flaw: None }
+    }
+
+    /// The bytes of the current request.
+    fn request<'a>(&self, job: &'a Job) -> &'a [u8] {
+        let Some(http) = &job.http else { return job.pattern.payload(&self.window) };
+        let last = match job.mode {
+            Mode::Short | Mode::Connect => true,
+            Mode::Long => false,
+            Mode::Reconnect => self.on_connection + 1 >= job.requests_per_connection,
+        };
+        http.bytes(last)
     }
 
     /// Whether the connection has done its requests.
     pub(super) fn connection_is_done(&self, gear: &Gear) -> bool {
         match gear.job.mode {
             Mode::Short | Mode::Connect => true,
-            Mode::Long => false,
-            Mode::Reconnect => self.on_connection >= gear.job.requests_per_connection,
+            Mode::Long => self.is_given_up(gear),
+            Mode::Reconnect => self.is_given_up(gear) || self.on_connection >= gear.job.requests_per_connection,
         }
+    }
+
+    /// Whether a web server will answer no more on this connection, as it may.
+    fn is_given_up(&self, gear: &Gear) -> bool {
+        gear.job.http.is_some() && self.peer_ended
     }
 
     fn start_clock(&mut self) {

@@ -57,7 +57,10 @@ impl Worker<'_> {
         if !self.measuring && self.now_ns >= self.gear.job.measure_ns {
             self.begin_measuring();
         }
-        self.gear.tally.succeed(answer.at_ns, answer.latency_ns);
+        match answer.flaw {
+            None => self.gear.tally.succeed(answer.at_ns, answer.latency_ns),
+            Some(kind) => self.gear.tally.answered_as(kind, answer.at_ns, answer.latency_ns),
+        }
         let slot = &mut self.slots[index];
         slot.round += 1;
         slot.done += 1;
