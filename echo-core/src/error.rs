@@ -72,6 +72,12 @@ pub enum Error {
         /// Where the load was to go.
         server: SocketAddr,
     },
+    /// The kernel has no io_uring for us.
+    #[error("failed to set up io_uring")]
+    IoUring {
+        /// The system's error.
+        source: io::Error,
+    },
     /// The result could not be kept.
     #[error("failed to write `{}`", path.display())]
     Write {
@@ -109,6 +115,17 @@ impl Error {
             Self::NobodyListens { server } => {
                 Some(format!("is the server running? start one with `echo-epoll-lt --port {}`", server.port()))
             }
+            Self::IoUring { source } => Some(match source.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "it is forbidden here: by `sysctl kernel.io_uring_disabled` (0 allows it), or by a container's seccomp \
+                     filter; `echo-epoll-lt` needs none"
+                        .into()
+                }
+                io::ErrorKind::Unsupported => {
+                    "this kernel has none, or an old one: it takes Linux 6.0; `echo-epoll-lt` needs none".into()
+                }
+                _ => return None,
+            }),
             Self::Sources { .. } => Some("leave `--sources` out, or use a server on 127.0.0.1".into()),
             Self::Ports { .. } => Some(
                 "widen the range: `sysctl net.ipv4.ip_local_port_range=\"1024 65535\"`; or spread over more source \

@@ -65,6 +65,23 @@ pub fn rate(per_s: f64) -> String {
     three_digits(per_s)
 }
 
+/// An amount of memory or data: `640 B`, `12.3 KiB`, `2.00 GiB`.
+#[must_use]
+pub fn bytes(number: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut value = number as f64;
+    let mut unit = None;
+    // Decided after rounding, as times are.
+    while value >= if unit.is_some() { 999.5 } else { 1024.0 } && unit != Some(UNITS.len() - 1) {
+        value /= 1024.0;
+        unit = Some(unit.map_or(0, |unit| unit + 1));
+    }
+    match unit {
+        None => format!("{number} B"),
+        Some(unit) => format!("{} {}", three_digits(value), UNITS[unit]),
+    }
+}
+
 /// A ratio such as calls per request: `4.03`, `12.1`.
 #[must_use]
 pub fn ratio(value: f64) -> String {

@@ -72,6 +72,11 @@ impl TcpProbes {
         self.hooks.iter().map(|(hook, off)| loading::tracepoint_entry(hook, off.as_ref())).collect()
     }
 
+    /// The loaded object, for what is told of every object.
+    pub(crate) fn object(&self) -> &Ebpf {
+        &self.ebpf
+    }
+
     /// State changes so far; `None` when that hook is off.
     ///
     /// # Errors

@@ -5,3 +5,6 @@ pub(crate) mod family;
 pub(crate) mod identity;
 pub(crate) mod launch;
 pub(crate) mod orphans;
+pub(crate) mod perf;
+pub(crate) mod search;
+pub(crate) mod usage;

@@ -15,8 +15,9 @@ use super::{
     workload::Workload,
 };
 use crate::{
-    bpf::syscalls::GroupCounts,
-    kernel::{host, syscall_names::name_of},
+    bpf::syscalls::{GroupCounts, by_process},
+    cli::By,
+    kernel::{calls::name_of, host},
 };
 
 /// What a run has when it is over.
@@ -33,7 +34,7 @@ pub(crate) struct Parts<'a> {
 
 impl Parts<'_> {
     /// The recording.
-    pub(crate) fn into_recording(self) -> Recording {
+    pub(crate) fn into_recording(mut self) -> Recording {
         let shortfall = self.shortfall();
         let mut groups = Vec::new();
         if let Some((target, counts)) = self.server {
@@ -42,10 +43,12 @@ impl Parts<'_> {
                 label: target.label.clone(),
                 argv: target.argv.clone(),
                 pids: target.pids.clone(),
+                inner_pids: target.inner_pids.clone(),
                 ended: self.finish.target_ended.clone(),
                 listeners: target.listeners.iter().map(ToString::to_string).collect(),
                 output: target.output(),
-                ..group(counts, in_flight(&self.finish, SERVER))
+                perf: std::mem::take(&mut self.finish.perf[SERVER as usize]),
+                ..group(counts, self.spec.by, in_flight(&self.finish, SERVER))
             };
             groups.push(group);
         }
@@ -56,10 +59,12 @@ impl Parts<'_> {
                 argv: workload.argv.clone(),
                 pids: vec![workload.process.pid],
                 ended: workload_end(&self.finish.end),
-                ..group(counts, in_flight(&self.finish, CLIENT))
+                perf: std::mem::take(&mut self.finish.perf[CLIENT as usize]),
+                ..group(counts, self.spec.by, in_flight(&self.finish, CLIENT))
             };
             groups.push(group);
         }
+        let (series, resources) = self.finish.sampled.unzip();
         Recording {
             schema: SCHEMA,
             tool: format!("analyzer {}", env!("CARGO_PKG_VERSION")),
@@ -74,7 +79,11 @@ impl Parts<'_> {
             groups,
             tcp: self.tcp,
             bench: self.bench,
-            selection: self.spec.selection.names().to_vec(),
+            count_only: self.spec.count_only,
+            series,
+            resources,
+            own_cost: Some(self.finish.own_cost),
+            selection: self.spec.selection.words().to_vec(),
             ..Recording::default()
         }
     }
@@ -89,7 +98,7 @@ impl Parts<'_> {
     }
 }
 
-fn group(counts: GroupCounts, in_flight: Vec<InFlight>) -> Group {
+fn group(counts: GroupCounts, by: Option<By>, in_flight: Vec<InFlight>) -> Group {
     Group {
         processes: counts.processes,
         threads: counts.threads,
@@ -97,6 +106,8 @@ fn group(counts: GroupCounts, in_flight: Vec<InFlight>) -> Group {
         begun_before: counts.begun_before,
         in_flight,
         loss: counts.loss,
+        split: counts.split.map(|split| if by == Some(By::Process) { by_process(split) } else { split }),
+        io_uring: counts.io_uring,
         ..Group::default()
     }
 }
@@ -105,7 +116,7 @@ fn in_flight(finish: &Finish, group: u32) -> Vec<InFlight> {
     let of_group = finish.in_flight.iter().filter(|call| call.group == group);
     let mut calls: Vec<InFlight> = of_group
         .map(|call| InFlight {
-            name: name_of(call.nr),
+            name: finish.row_keys.get(call.row as usize).map_or_else(String::new, |key| name_of(key.abi, key.nr)),
             tid: call.tid,
             pid: call.tgid,
             age_ns: finish.stopped_ns.saturating_sub(if call.entered_ns == 0 {

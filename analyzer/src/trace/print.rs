@@ -5,7 +5,11 @@ use std::{
     path::Path,
 };
 
-use reports::{recording::Recording, terminal, text};
+use reports::{
+    recording::Recording,
+    terminal,
+    text::{self, View},
+};
 
 use super::target::Target;
 use crate::say::say;
@@ -19,18 +23,60 @@ pub(crate) fn announce(target: Option<&Target>) {
     say(format_args!("tracing {} (pid {pids}){place}", target.label));
 }
 
-/// The result as tables, below what the workload has printed itself.
+/// What is to be printed, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// Tables for people.
+    Table(View),
+    /// The recording.
+    Json,
+    /// The table of `strace -c`.
+    Strace,
+    /// The path of the recording.
+    Path,
+}
+
+impl Output {
+    /// Something reads stdout that the workload's own words would disturb.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        !matches!(self, Self::Table(_))
+    }
+}
+
+/// The result, below what the workload has printed itself.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub(crate) fn recording(recording: &Recording) -> io::Result<()> {
+pub(crate) fn recording(recording: &Recording, output: &Output) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let gap = if recording.group("client").is_some() { "\n" } else { "" };
-    write!(out, "{gap}{}", text::run_below_bench(recording, &terminal::style()))?;
-    out.flush()
+    match output {
+        Output::Table(view) => {
+            let gap = if recording.group("client").is_some() { "\n" } else { "" };
+            write!(out, "{gap}{}", text::run_below_bench(recording, view, &terminal::style()))?;
+        }
+        Output::Json => {
+            serde_json::to_writer(&mut out, recording)?;
+            out.write_all(b"\n")?;
+        }
+        Output::Strace => write!(out, "{}", text::strace(recording))?,
+        Output::Path => {}
+    }
+    out.flush()?;
+    // Loss is never left unsaid; a script that asked for quiet is told of nothing else.
+    if *output == Output::Strace || output.is_for_programs() && !text::is_whole(recording) {
+        say(text::trust(recording));
+    }
+    Ok(())
 }
 
 /// Names the recording.
-pub(crate) fn written(file: &Path) {
+///
+/// # Errors
+/// When stdout cannot be written.
+pub(crate) fn written(file: &Path, output: &Output) -> io::Result<()> {
+    if *output == Output::Path {
+        return writeln!(io::stdout(), "{}", file.display());
+    }
     say(format_args!("recording written to {}", file.display()));
+    Ok(())
 }

@@ -8,12 +8,14 @@ use reports::recording::Recording;
 
 use super::{
     assemble::Parts,
+    ending::{end_leftovers, end_workload},
     folder::RunFolder,
     outcome::{End, Interrupted, after_signal},
-    print,
-    session::{Instruments, Limits, end_leftovers, end_workload},
-    spec::{TargetSpec, TraceSpec},
+    print::{self, Output},
+    session::{Instruments, Limits},
+    spec::TraceSpec,
     target::Target,
+    wanted::Wanted,
     workload::{self, Workload},
 };
 use crate::{
@@ -56,29 +58,31 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
         return Ok(127);
     }
     check_privileges()?;
-    let mut instruments = instruments(spec)?;
+    let wanted = Wanted::find(&spec.target)?;
+    let mut instruments = instruments(spec, &wanted)?;
     let started = Timestamp::now();
     let events = Events::listen()?;
     let mut folder = RunFolder::create(&args.output, started, &spec.folder_label(command_of))?;
     set_signal_dispositions();
     keep_orphans().context("failed to become the reaper of what we start")?;
-    let mut target = match &spec.target {
-        TargetSpec::None => None,
-        TargetSpec::Start(command) => Some(Target::start(command, spec.user.as_ref(), spec.ready_timeout, &events)?),
-        TargetSpec::Attach(pids) => Some(Target::attach(pids, &events, &instruments.netns)?),
+    let mut target = match &wanted {
+        Wanted::Nothing => None,
+        Wanted::Start(command) => Some(Target::start(command, spec.user.as_ref(), spec.ready_timeout, &events)?),
+        Wanted::Running(pids) => Some(Target::attach(pids, &events, &instruments.netns)?),
+        Wanted::Matching { label, pids, .. } => Some(Target::matching(label.clone(), pids, &instruments.netns)?),
     };
-    print::announce(target.as_ref());
-    let mut workload = workload_program
-        .clone()
-        .map(|program| Workload::hold(program, &spec.workload, spec.user.as_ref(), &events))
-        .transpose()?;
-    let start = instruments.begin(target.as_ref(), workload.as_mut().map(|workload| &mut workload.process))?;
+    if spec.show != Output::Path {
+        print::announce(target.as_ref());
+    }
+    let mut workload = workload_program.clone().map(|program| Workload::hold(program, spec, &events)).transpose()?;
+    let held = workload.as_mut().map(|workload| &mut workload.process);
+    let mut start = instruments.begin(target.as_ref(), held, spec.interval)?;
     let limits = Limits {
         duration: spec.duration,
         followed: target.as_ref().map_or(0, |target| target.followed().len()),
         has_workload: workload.is_some(),
     };
-    let finish = instruments.until_end(&start, &events, limits)?;
+    let finish = instruments.until_end(&mut start, &events, limits)?;
     let tcp = Some(instruments.tcp_since(&start)?);
     if let Some(workload) = &mut workload {
         end_workload(&mut workload.process, &finish.end);
@@ -109,15 +113,15 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
     let recording = parts.into_recording();
     // From here on a signal ends us as it does any program: whoever reads our output may be slow.
     drop(events);
-    finish_with(&recording, &mut folder)?;
+    finish_with(&recording, &mut folder, &spec.show)?;
     Ok(status)
 }
 
 /// Writes first, since printing may wait for a reader; prints all the same when the disk is full.
-fn finish_with(recording: &Recording, folder: &mut RunFolder) -> Result<()> {
+fn finish_with(recording: &Recording, folder: &mut RunFolder, show: &Output) -> Result<()> {
     let written = folder.write(recording);
-    let printed = print::recording(recording);
-    print::written(&written?);
+    let printed = print::recording(recording, show);
+    let printed = printed.and(print::written(&written?, show));
     // A reader that has seen enough (`| head`) is no failure of the run.
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -128,13 +132,10 @@ fn finish_with(recording: &Recording, folder: &mut RunFolder) -> Result<()> {
 }
 
 /// Loads all programs; nothing is attached yet.
-fn instruments(spec: &TraceSpec) -> Result<Instruments> {
+fn instruments(spec: &TraceSpec, wanted: &Wanted) -> Result<Instruments> {
     let types = KernelTypes::read()?;
-    let syscalls = SyscallProbes::load(&types, &spec.selection)?;
-    let netns = Netns::of(match &spec.target {
-        TargetSpec::Attach(pids) => pids.first().copied(),
-        _ => None,
-    })?;
+    let syscalls = SyscallProbes::load(&types, spec.probe_options(wanted.matching()))?;
+    let netns = Netns::of(wanted.first())?;
     let inode = u32::try_from(netns.inode).map_err(|_| anyhow!("bug: a namespace's inode beyond 32 bits"))?;
     let tcp = TcpProbes::load(&types, inode)?;
     Ok(Instruments { syscalls, tcp, netns })

@@ -8,27 +8,32 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use probes::syscalls::{CLIENT, InFlight, SERVER};
+use aya::Ebpf;
+use probes::syscalls::{CLIENT, InFlight, RowKey, SERVER};
 use reports::{
     counters::KernelCounters,
-    recording::{Probe, Tcp},
+    recording::{CallCost, OwnCost, PerfCount, Probe, Resources, Series, Tcp},
 };
-use rustix::process::Signal;
 
 use super::{
-    outcome::{End, describe},
+    calibration::Calibration,
+    ending::Watch,
+    outcome::End,
+    sampling::{SampledGroup, Sampler, Subjects},
     target::Target,
 };
 use crate::{
-    bpf::{syscalls::SyscallProbes, tcp::TcpProbes},
-    events::{Event, Events},
+    bpf::{
+        cost::{self, ProgramClock},
+        syscalls::SyscallProbes,
+        tcp::TcpProbes,
+    },
+    events::Events,
     kernel::netns::Netns,
     process::{
-        family::command_of,
         launch::{Launched, pidfd_of},
-        orphans::{self, orphans},
+        perf::PerfCounters,
     },
-    say::say,
 };
 
 /// How often the probes' messages are printed.
@@ -37,10 +42,6 @@ const LOG_EVERY: Duration = Duration::from_millis(100);
 const QUIET: Duration = Duration::from_millis(10);
 /// How long a server may take to become quiet after the workload's end.
 const QUIET_WITHIN: Duration = Duration::from_millis(500);
-/// Within this a Ctrl-C reaches us after it has ended the workload.
-const BOTH_REACHED: Duration = Duration::from_millis(100);
-/// How long a workload may take to end after a Ctrl-C that it got too.
-const OWN_WAY: Duration = Duration::from_millis(300);
 
 /// Probes in the kernel.
 pub(crate) struct Instruments {
@@ -56,6 +57,19 @@ pub(crate) struct Start {
     at: Instant,
     /// The same moment by the clock of the probes.
     at_ns: u64,
+    call_cost: Option<CallCost>,
+    /// CPU time that we had spent until then.
+    own_cpu: Duration,
+    /// `None` when the host's counters could not be read.
+    sampler: Option<Sampler>,
+    clock: ProgramClock,
+    perf: Perf,
+}
+
+/// Perf counters of both groups, where there is one.
+struct Perf {
+    server: Option<PerfCounters>,
+    client: Option<PerfCounters>,
 }
 
 /// What ends a run, as far as it is known at its start.
@@ -72,12 +86,18 @@ pub(crate) struct Finish {
     pub(crate) end: End,
     pub(crate) duration: Duration,
     pub(crate) in_flight: Vec<InFlight>,
+    /// What the rows in `in_flight` are for.
+    pub(crate) row_keys: Vec<RowKey>,
     /// `CLOCK_MONOTONIC` when the measured part began, in ns.
     pub(crate) started_ns: u64,
     /// `CLOCK_MONOTONIC` when counting stopped, in ns.
     pub(crate) stopped_ns: u64,
     /// How the target ended, if it did before we stopped it.
     pub(crate) target_ended: Option<String>,
+    pub(crate) own_cost: OwnCost,
+    pub(crate) sampled: Option<(Series, Resources)>,
+    /// Perf counts of server and client.
+    pub(crate) perf: [Vec<PerfCount>; 2],
 }
 
 impl Instruments {
@@ -85,19 +105,54 @@ impl Instruments {
     ///
     /// # Errors
     /// When the kernel refuses, or a process has ended meanwhile.
-    pub(crate) fn begin(&mut self, target: Option<&Target>, workload: Option<&mut Launched>) -> Result<Start> {
+    pub(crate) fn begin(
+        &mut self,
+        target: Option<&Target>,
+        workload: Option<&mut Launched>,
+        interval: Option<Duration>,
+    ) -> Result<Start> {
+        let calibration = Calibration::begin();
         let mut probes = self.syscalls.attach()?;
         probes.extend(self.tcp.attach());
+        let call_cost = calibration.finish(&mut self.syscalls);
+        let call_cost = call_cost.inspect_err(|error| log::warn!("the cost of a call is not known: {error}")).ok();
         if let Some(target) = target {
             self.adopt(target)?;
         }
+        let sampler = self.sampler(target, workload.as_deref(), interval);
+        let mut clock = ProgramClock::default();
+        clock.begin(&self.objects(), Duration::ZERO);
+        let perf = Perf {
+            server: target.map(|target| PerfCounters::of(&target.family())),
+            client: workload.as_deref().map(|workload| PerfCounters::of(&[workload.pid])),
+        };
         let counters = self.netns.counters()?;
-        let (at, at_ns) = (Instant::now(), monotonic_ns());
+        let (at, at_ns, own_cpu) = (Instant::now(), monotonic_ns(), own_cpu());
         if let Some(workload) = workload {
             self.syscalls.mark_held(workload.pidfd(), CLIENT).context("failed to mark the workload's thread")?;
             workload.release().context("the workload ended before it was released")?;
         }
-        Ok(Start { probes, counters, at, at_ns })
+        Ok(Start { probes, counters, at, at_ns, call_cost, own_cpu, sampler, clock, perf })
+    }
+
+    /// Samples are an addition: without them the run goes on.
+    fn sampler(
+        &self,
+        target: Option<&Target>,
+        workload: Option<&Launched>,
+        interval: Option<Duration>,
+    ) -> Option<Sampler> {
+        let server = target.map(|target| SampledGroup { name: "server", pids: target.pids.clone() });
+        let client = workload.map(|workload| SampledGroup { name: "client", pids: vec![workload.pid] });
+        let groups: Vec<SampledGroup> = server.into_iter().chain(client).collect();
+        let listeners = target.map(|target| target.listeners.as_slice()).unwrap_or_default();
+        let subjects = Subjects { groups: &groups, listeners, netns: &self.netns };
+        let sampler = Sampler::begin(interval, &subjects);
+        sampler.inspect_err(|error| log::warn!("nothing is sampled: {error:#}")).ok()
+    }
+
+    fn objects(&self) -> [&Ebpf; 2] {
+        [self.syscalls.object(), self.tcp.object()]
     }
 
     /// Marks the target's threads, until a look finds none that the one before missed.
@@ -145,12 +200,24 @@ impl Instruments {
     ///
     /// # Errors
     /// When the probes cannot be stopped or read.
-    pub(crate) fn until_end(&mut self, start: &Start, events: &Events, limits: Limits) -> Result<Finish> {
+    pub(crate) fn until_end(&mut self, start: &mut Start, events: &Events, limits: Limits) -> Result<Finish> {
         let deadline = limits.duration.map(|duration| start.at + duration);
         let mut watch = Watch { followed: limits.followed, has_workload: limits.has_workload, target_ended: None };
+        let mut timed_until = Some(start.at);
         let end = loop {
             self.syscalls.flush_log();
-            let wait = deadline.map_or(LOG_EVERY, |at| at.saturating_duration_since(Instant::now()).min(LOG_EVERY));
+            let now = Instant::now();
+            if timed_until.is_some_and(|until| now >= until) {
+                start.clock.end(&self.objects());
+                timed_until = None;
+            }
+            if start.sampler.as_ref().is_some_and(|sampler| now >= sampler.due()) {
+                self.sample(start);
+                timed_until = start.clock.begin(&self.objects(), LOG_EVERY);
+            }
+            let due = start.sampler.as_ref().map(Sampler::due);
+            let next = [deadline, timed_until, due, Some(now + LOG_EVERY)].into_iter().flatten().min();
+            let wait = next.map_or(LOG_EVERY, |at| at.saturating_duration_since(now));
             match events.receiver.recv_timeout(wait) {
                 Ok(event) => {
                     if let Some(end) = watch.end_by(event) {
@@ -165,11 +232,46 @@ impl Instruments {
         if matches!(end, End::Workload(_)) {
             self.await_quiet()?;
         }
+        self.finish(start, end, watch)
+    }
+
+    fn finish(&mut self, start: &mut Start, end: End, watch: Watch) -> Result<Finish> {
+        start.clock.end(&self.objects());
         let duration = start.at.elapsed();
         let stopped_ns = monotonic_ns();
+        let tracer_cpu = own_cpu().saturating_sub(start.own_cpu);
         let in_flight = self.syscalls.stop()?;
         self.syscalls.flush_log();
-        Ok(Finish { end, duration, in_flight, started_ns: start.at_ns, stopped_ns, target_ended: watch.target_ended })
+        // The last interval: what came since the last look.
+        self.sample(start);
+        Ok(Finish {
+            end,
+            duration,
+            in_flight,
+            row_keys: self.syscalls.row_keys()?,
+            started_ns: start.at_ns,
+            stopped_ns,
+            target_ended: watch.target_ended,
+            own_cost: OwnCost {
+                per_call: start.call_cost,
+                programs: start.clock.programs(&self.objects()),
+                sampled_share: start.clock.share(duration),
+                tracer_cpu_ns: u64::try_from(tracer_cpu.as_nanos()).unwrap_or(u64::MAX),
+                map_bytes: cost::map_bytes(&self.objects()),
+            },
+            perf: [&mut start.perf.server, &mut start.perf.client]
+                .map(|counters| counters.as_mut().map(PerfCounters::read).unwrap_or_default()),
+            sampled: start.sampler.take().map(Sampler::finish),
+        })
+    }
+
+    fn sample(&self, start: &mut Start) {
+        let Some(sampler) = &mut start.sampler else { return };
+        let outcome = self.syscalls.rows().and_then(|rows| sampler.sample(&rows, &self.netns));
+        if let Err(error) = outcome {
+            log::warn!("no more samples: {error:#}");
+            start.sampler = None;
+        }
     }
 
     /// The last replies are out, but the server may still have connections to close.
@@ -188,81 +290,14 @@ impl Instruments {
     }
 }
 
-/// What is still running.
-struct Watch {
-    /// Processes of the target that are followed one by one and have not ended.
-    followed: usize,
-    has_workload: bool,
-    target_ended: Option<String>,
-}
-
-impl Watch {
-    /// The signal that ended the workload, if it reaches us too.
-    fn interrupted(&mut self, events: &Events) -> Option<End> {
-        loop {
-            let end = self.end_by(events.receiver.recv_timeout(BOTH_REACHED).ok()?);
-            if matches!(end, Some(End::Signal(_))) {
-                return end;
-            }
-        }
-    }
-
-    /// What an event means: the end of the run, or nothing yet.
-    fn end_by(&mut self, event: Event) -> Option<End> {
-        match event {
-            Event::WorkloadEnded(Ok(status)) => return Some(End::Workload(status)),
-            Event::WorkloadEnded(Err(error)) => return Some(End::NotExecuted(error)),
-            Event::Interrupted(signal) => return Some(End::Signal(signal)),
-            Event::TargetEnded(status) => {
-                let how = status.map_or_else(|error| error, describe);
-                self.target_ended = Some(how);
-            }
-            Event::AttachedEnded(pid) => {
-                self.followed = self.followed.saturating_sub(1);
-                if self.followed > 0 {
-                    return None;
-                }
-                self.target_ended = Some(format!("process {pid} ended"));
-            }
-        }
-        if self.has_workload {
-            let how = self.target_ended.as_deref().unwrap_or_default();
-            say(format_args!("the target ended during the run ({how}); waiting for the workload, Ctrl-C to stop"));
-            return None;
-        }
-        Some(End::NothingLeft)
-    }
-}
-
-/// Ends a workload that is still running: its own way first, since a Ctrl-C at the terminal reached it too.
-pub(crate) fn end_workload(workload: &mut Launched, end: &End) {
-    let own_way = if matches!(end, End::Signal(_)) { OWN_WAY } else { Duration::ZERO };
-    if workload.ends_within(own_way) {
-        return;
-    }
-    workload.signal(Signal::INT);
-    if !workload.ends_within(Duration::from_secs(2)) {
-        workload.stop(Duration::from_secs(1));
-    }
-}
-
-/// Deals with what a workload started and left running: that is its own business, unless the run was cut short.
-pub(crate) fn end_leftovers(known: &[u32], end: &End) {
-    let left = orphans(known);
-    if left.is_empty() {
-        return;
-    }
-    if !matches!(end, End::Workload(_)) {
-        orphans::end(&left, Duration::from_secs(1));
-        return;
-    }
-    let show = |&pid: &u32| format!("{} (pid {pid})", command_of(pid).unwrap_or_default());
-    let names = left.iter().map(show).collect::<Vec<_>>().join(", ");
-    say(format_args!("the workload has left running: {names}"));
-}
-
 /// The clock of `bpf_ktime_get_ns`.
 fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
+/// CPU time of this process, all threads.
+fn own_cpu() -> Duration {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(spent).unwrap_or_default()
 }

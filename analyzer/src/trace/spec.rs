@@ -1,13 +1,20 @@
 //! What a run was asked to do, checked. Touches nothing but the user database.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Result, anyhow};
 
+use reports::text::View;
+
+use super::print::Output;
 use crate::{
     advice::{advised, wrong_usage},
-    cli::TraceArgs,
-    kernel::syscall_names::Selection,
+    bpf::syscalls::{Match, ProbeOptions},
+    cli::{By, Format, TraceArgs},
+    kernel::calls::Selection,
     process::identity::User,
 };
 
@@ -20,6 +27,10 @@ pub(crate) enum TargetSpec {
     Start(Vec<String>),
     /// Processes that run already.
     Attach(Vec<u32>),
+    /// Processes of this name, now and later.
+    Command(String),
+    /// Processes in this control group, now and later.
+    Cgroup(PathBuf),
 }
 
 /// Longest label of a run's folder: with its time it has to be a file name.
@@ -34,6 +45,12 @@ pub(crate) struct TraceSpec {
     pub(crate) selection: Selection,
     pub(crate) user: Option<User>,
     pub(crate) ready_timeout: Duration,
+    pub(crate) count_only: bool,
+    pub(crate) on_cpu: bool,
+    pub(crate) by: Option<By>,
+    pub(crate) show: Output,
+    /// Length of an interval of the series; chosen by the run's length when `None`.
+    pub(crate) interval: Option<Duration>,
 }
 
 impl TraceSpec {
@@ -44,11 +61,12 @@ impl TraceSpec {
     pub(crate) fn new(args: &TraceArgs) -> Result<Self> {
         let target = match &args.target {
             Some(line) => TargetSpec::Start(split(line)?),
-            None if args.pid.is_empty() => TargetSpec::None,
-            None => TargetSpec::Attach(pids(&args.pid)?),
+            None => running(args)?,
         };
         if target == TargetSpec::None && args.workload.is_empty() {
-            let error = wrong_usage(anyhow!("nothing to trace: neither --target nor -p nor a workload"));
+            let error = wrong_usage(anyhow!(
+                "nothing to trace: neither a target (--target, -p, --comm, --cgroup) nor a workload"
+            ));
             return Err(advised(error, "sudo analyzer trace --target echo-epoll-lt -- bench --mode short"));
         }
         let selection = Selection::parse(&args.calls).map_err(|unknown| {
@@ -63,7 +81,23 @@ impl TraceSpec {
             selection,
             user,
             ready_timeout: args.ready_timeout,
+            count_only: args.count_only,
+            on_cpu: !args.no_on_cpu,
+            by: args.by,
+            show: show(args),
+            interval: args.interval,
         })
+    }
+
+    /// What the system-call probes are to do.
+    pub(crate) fn probe_options(&self, matching: Match) -> ProbeOptions {
+        ProbeOptions {
+            selection: self.selection.clone(),
+            count_only: self.count_only,
+            on_cpu: self.on_cpu,
+            split: self.by.is_some(),
+            matching,
+        }
     }
 
     /// Name of the run's folder after its time: target and mode, or workload.
@@ -73,6 +107,8 @@ impl TraceSpec {
         let target = match &self.target {
             TargetSpec::None => None,
             TargetSpec::Start(argv) => Some(label_of(argv)),
+            TargetSpec::Command(name) => Some(name.clone()),
+            TargetSpec::Cgroup(path) => path.file_name().map(|name| name.to_string_lossy().into_owned()),
             TargetSpec::Attach(pids) => pids.first().map(|&pid| name_of(pid).unwrap_or_else(|| format!("pid{pid}"))),
         };
         let workload = self.mode().or_else(|| (!self.workload.is_empty()).then(|| label_of(&self.workload)));
@@ -102,6 +138,30 @@ impl TraceSpec {
 pub(crate) fn label_of(argv: &[String]) -> String {
     let program = argv.first().map(Path::new).and_then(Path::file_name);
     program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// What is printed at the end.
+fn show(args: &TraceArgs) -> Output {
+    match args.format {
+        _ if args.quiet => Output::Path,
+        Format::Json => Output::Json,
+        Format::Strace => Output::Strace,
+        Format::Table => Output::Table(View { columns: args.columns.clone(), sort: args.sort }),
+    }
+}
+
+/// Which running processes are meant.
+fn running(args: &TraceArgs) -> Result<TargetSpec> {
+    if let Some(name) = &args.comm {
+        if name.is_empty() {
+            return Err(advised(wrong_usage(anyhow!("--comm is empty")), "`ps -e -o comm` lists the names"));
+        }
+        return Ok(TargetSpec::Command(name.clone()));
+    }
+    if let Some(path) = &args.cgroup {
+        return Ok(TargetSpec::Cgroup(path.clone()));
+    }
+    if args.pid.is_empty() { Ok(TargetSpec::None) } else { Ok(TargetSpec::Attach(pids(&args.pid)?)) }
 }
 
 /// Process ids as people have them: separated by commas, by spaces (`pidof`), or given one by one.

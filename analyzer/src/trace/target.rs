@@ -24,6 +24,7 @@ use crate::{
         identity::User,
         launch::{Launched, Start, find_program, launch, not_executed},
         orphans::{self, orphans},
+        search,
     },
     say::say,
 };
@@ -42,9 +43,13 @@ pub(crate) struct Target {
     pub(crate) label: String,
     pub(crate) argv: Vec<String>,
     pub(crate) pids: Vec<u32>,
+    /// `pids` as their own pid namespaces number them; empty when the numbers are the same.
+    pub(crate) inner_pids: Vec<u32>,
     pub(crate) listeners: Vec<SocketAddr>,
     /// Only of a target that we started.
     started: Option<Started>,
+    /// Further processes may join it at any time: its end is not the end of those that are there.
+    open_ended: bool,
 }
 
 /// A target that we will not leave behind.
@@ -109,8 +114,10 @@ impl Target {
             label,
             argv: argv.to_vec(),
             pids: vec![launched.pid],
+            inner_pids: Vec::new(),
             listeners: Vec::new(),
             started: Some(Started { launched, output, in_background: false, stopped: false }),
+            open_ended: false,
         };
         target.await_listening(&lookout, timeout, events)?;
         Ok(target)
@@ -122,14 +129,36 @@ impl Target {
     /// When one of them does not exist.
     pub(crate) fn attach(pids: &[u32], events: &Events, netns: &Netns) -> Result<Self> {
         let first = pids.first().copied().unwrap_or_default();
+        let label = command_of(first).unwrap_or_else(|| format!("pid{first}"));
+        let target = Self::of_running(label, pids, netns)?;
+        target.follow(events)?;
+        Ok(target)
+    }
+
+    /// Takes processes that are told by their name or control group; others may join them.
+    ///
+    /// # Errors
+    /// When the kernel does not list their listeners.
+    pub(crate) fn matching(label: String, pids: &[u32], netns: &Netns) -> Result<Self> {
+        let mut target = Self::of_running(label, pids, netns)?;
+        target.open_ended = true;
+        Ok(target)
+    }
+
+    fn of_running(label: String, pids: &[u32], netns: &Netns) -> Result<Self> {
         let mut target = Self {
-            label: command_of(first).unwrap_or_else(|| format!("pid{first}")),
-            argv: argv_of(first),
+            label,
+            argv: pids.first().map(|&pid| argv_of(pid)).unwrap_or_default(),
             pids: pids.to_vec(),
+            inner_pids: Vec::new(),
             listeners: Vec::new(),
             started: None,
+            open_ended: false,
         };
-        target.follow(events)?;
+        let inner: Vec<u32> = pids.iter().map(|&pid| search::inner(pid)).collect();
+        if inner != pids {
+            target.inner_pids = inner;
+        }
         let family = target.family();
         target.listeners = netns.within(|| Lookout::begin()?.all_of(&family))?;
         Ok(target)
@@ -206,7 +235,8 @@ impl Target {
 
     /// Processes that are not our children by birth: each reports its end as [`Event::AttachedEnded`].
     pub(crate) fn followed(&self) -> &[u32] {
-        if self.started.as_ref().is_none_or(|started| started.in_background) { &self.pids } else { &[] }
+        let ours_by_birth = self.started.as_ref().is_some_and(|started| !started.in_background);
+        if ours_by_birth || self.open_ended { &[] } else { &self.pids }
     }
 
     fn follow(&self, events: &Events) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use std::{
     fs::File,
-    io::{Read as _, Seek as _},
-    os::fd::AsRawFd as _,
+    io::{self, Read as _, Seek as _},
+    os::fd::{AsFd as _, AsRawFd as _},
     path::PathBuf,
     process::Command,
 };
@@ -12,12 +12,10 @@ use anyhow::{Context as _, Result, anyhow};
 use reports::bench::BenchResult;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use crate::process::{
-    identity::User,
-    launch::{Launched, Start, find_program, launch},
-};
+use super::spec::TraceSpec;
 use crate::{
     events::{Event, Events},
+    process::launch::{Launched, Start, find_program, launch},
     say::say,
 };
 
@@ -44,12 +42,17 @@ impl Workload {
     ///
     /// # Errors
     /// When the process cannot be made.
-    pub(crate) fn hold(program: PathBuf, argv: &[String], user: Option<&User>, events: &Events) -> Result<Self> {
+    pub(crate) fn hold(program: PathBuf, spec: &TraceSpec, events: &Events) -> Result<Self> {
+        let argv = spec.workload.as_slice();
         // Inherited, so that it is there under any user and leaves no file behind.
         let result = File::from(memfd_create("bench-result", MemfdFlags::empty()).context("failed to make a memfd")?);
         let mut command = Command::new(program);
         command.args(&argv[1..]).env(RESULT_VARIABLE, format!("/proc/self/fd/{}", result.as_raw_fd()));
-        if let Some(user) = user {
+        if spec.show.is_for_programs() {
+            let stderr = io::stderr().as_fd().try_clone_to_owned().context("failed to duplicate stderr")?;
+            command.stdout(stderr);
+        }
+        if let Some(user) = &spec.user {
             user.apply(&mut command);
         }
         let to_queue = events.sender.clone();

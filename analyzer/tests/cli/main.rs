@@ -4,10 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod compare;
 mod exactness;
 mod failures;
 mod load;
+mod odd_ends;
 mod report;
+mod selection;
 mod stopping;
 mod support;
 mod tcp;

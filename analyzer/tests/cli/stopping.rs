@@ -74,17 +74,19 @@ fn ctrl_c_keeps_a_partial_recording_and_leaves_nothing() {
 #[test]
 fn an_interrupted_run_ends_what_the_workload_started_too() {
     needs_root!();
-    let (child, results) = started(&["--", "sh", "-c", "sleep 4545 & sleep 4546; echo not reached"]);
+    // Of this test alone: others may run it at the same time.
+    let [first, second] = [4545, 4546].map(|seconds| format!("{seconds}.{}", std::process::id()));
+    let (child, results) = started(&["--", "sh", "-c", &format!("sleep {first} & sleep {second}; echo not reached")]);
     let running = |seconds: &str| {
         let output = std::process::Command::new("pgrep").args(["-f", &format!("^sleep {seconds}")]).output().unwrap();
         !output.stdout.is_empty()
     };
-    wait_until("both run", || running("4545") && running("4546"));
+    wait_until("both run", || running(&first) && running(&second));
     signal(&child, Signal::INT);
     let run = Run::of(child.wait_with_output().unwrap(), results);
     assert_eq!(run.status(), Some(130), "{}", run.stderr());
     assert!(!run.recording().complete);
-    assert!(!running("4545") && !running("4546"));
+    assert!(!running(&first) && !running(&second));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The bytes of each request. Does not send or compare them.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Different payloads there are of one size. Prime, so that steps through them meet all before one comes again.
 const VARIANTS: usize = 65_521;
@@ -29,12 +29,17 @@ impl Pattern {
         Self { bytes, min_bytes: *sizes.start(), sizes: sizes.end() - sizes.start() + 1 }
     }
 
-    /// The payload of one request, which is also its only right reply.
-    pub(super) fn payload(&self, slot: u32, round: u64) -> &[u8] {
+    /// Where the payload of one request is, which is also its only right reply.
+    pub(super) fn window(&self, slot: u32, round: u64) -> Range<usize> {
         // The remainder is below VARIANTS, so it fits.
         let turn = usize::try_from(round % VARIANTS as u64).unwrap_or(0);
         let start = (slot as usize % VARIANTS * SLOT_STEP + turn) % VARIANTS;
-        &self.bytes[start..start + self.size(slot, round)]
+        start..start + self.size(slot, round)
+    }
+
+    /// The bytes of a window.
+    pub(super) fn payload(&self, window: &Range<usize>) -> &[u8] {
+        &self.bytes[window.clone()]
     }
 
     /// Every size is as likely, and the same requests have the same sizes in every run.
@@ -64,22 +69,23 @@ mod tests {
     #[test]
     fn payloads_differ_between_rounds_and_between_connections() {
         let pattern = Pattern::new(16..=16);
-        let rounds: HashSet<&[u8]> = (0..60_000).map(|round| pattern.payload(3, round)).collect();
+        let payload = |slot, round| pattern.payload(&pattern.window(slot, round));
+        let rounds: HashSet<&[u8]> = (0..60_000).map(|round| payload(3, round)).collect();
         assert_eq!(rounds.len(), 60_000);
-        let slots: HashSet<&[u8]> = (0..60_000).map(|slot| pattern.payload(slot, 9)).collect();
+        let slots: HashSet<&[u8]> = (0..60_000).map(|slot| payload(slot, 9)).collect();
         assert_eq!(slots.len(), 60_000);
     }
 
     #[test]
     fn every_payload_has_the_size_that_was_asked_for() {
         let pattern = Pattern::new(1 << 20..=1 << 20);
-        assert_eq!(pattern.payload(u32::MAX, u64::MAX).len(), 1 << 20);
+        assert_eq!(pattern.payload(&pattern.window(u32::MAX, u64::MAX)).len(), 1 << 20);
     }
 
     #[test]
     fn sizes_of_a_range_are_all_met_and_no_others() {
         let pattern = Pattern::new(10..=19);
-        let sizes: HashSet<usize> = (0..1000).map(|round| pattern.payload(7, round).len()).collect();
+        let sizes: HashSet<usize> = (0..1000).map(|round| pattern.window(7, round).len()).collect();
         assert_eq!(sizes, (10..=19).collect());
     }
 }

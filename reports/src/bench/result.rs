@@ -104,6 +104,33 @@ fn none() -> Histogram {
 }
 
 impl BenchResult {
+    /// Of a run in which nothing was measured yet.
+    #[must_use]
+    pub fn of(settings: BenchSettings) -> Self {
+        Self {
+            schema: SCHEMA,
+            settings,
+            partial: false,
+            elapsed_ns: 0,
+            client_cpu_ns: 0,
+            ok: 0,
+            failed: BTreeMap::new(),
+            statuses: BTreeMap::new(),
+            connected: 0,
+            connect: none(),
+            first_byte: none(),
+            request: none(),
+            censored: none(),
+            reconnects: 0,
+            unclosed: 0,
+            stall_ns: 0,
+            client_gap_ns: 0,
+            machine: None,
+            kernel_counters: BTreeMap::new(),
+            findings: Vec::new(),
+        }
+    }
+
     /// Successful requests per second of elapsed time; `None` when no time passed.
     #[must_use]
     pub fn requests_per_s(&self) -> Option<f64> {

@@ -132,6 +132,32 @@ pub struct BenchSettings {
 }
 
 impl BenchSettings {
+    /// Of a run that was told nothing but this: for results of other load generators.
+    #[must_use]
+    pub fn of(address: String, mode: Mode) -> Self {
+        Self {
+            address,
+            http: None,
+            client: Client::default(),
+            mode,
+            requests_per_connection: None,
+            connections: 0,
+            rate_per_s: None,
+            rounds: None,
+            duration_ns: None,
+            warmup_ns: 0,
+            think_ns: 0,
+            pace: None,
+            payload_bytes: 0,
+            payload_max_bytes: None,
+            threads: 1,
+            timeout_ns: 0,
+            close: Close::Client,
+            linger0: false,
+            sources: 1,
+        }
+    }
+
     /// The largest payload of the run.
     #[must_use]
     pub fn largest_payload_bytes(&self) -> u32 {

@@ -23,20 +23,21 @@ enum Row {
 pub(super) struct Grid {
     header: Vec<String>,
     /// Columns of words.
-    left: &'static [usize],
+    left: Vec<usize>,
     /// Columns that a table does without when it would not fit otherwise, first to go first.
-    spare: &'static [usize],
+    spare: Vec<usize>,
     rows: Vec<Row>,
 }
 
 impl Grid {
-    pub(super) fn new(left: &'static [usize], header: &[&str]) -> Self {
-        Self { header: header.iter().map(|&name| name.to_owned()).collect(), left, spare: &[], rows: Vec::new() }
+    pub(super) fn new(left: &[usize], header: &[&str]) -> Self {
+        let header = header.iter().map(|&name| name.to_owned()).collect();
+        Self { header, left: left.to_vec(), spare: Vec::new(), rows: Vec::new() }
     }
 
     /// Names columns that may be left out of a table that is too wide, first to go first.
-    pub(super) fn sparing(mut self, columns: &'static [usize]) -> Self {
-        self.spare = columns;
+    pub(super) fn sparing(mut self, columns: &[usize]) -> Self {
+        self.spare = columns.to_vec();
         self
     }
 
@@ -73,7 +74,7 @@ impl Grid {
         let fits = |lines: &Vec<String>| width.is_none_or(|width| widest(lines) + INDENT.len() <= width);
         let compact = (0..=self.spare.len()).map(|dropped| self.layout(1, true, &self.spare[..dropped]));
         let mut layouts = std::iter::once(self.layout(2, false, &[])).chain(compact);
-        layouts.find(fits).unwrap_or_else(|| self.layout(1, true, self.spare))
+        layouts.find(fits).unwrap_or_else(|| self.layout(1, true, &self.spare))
     }
 
     /// One line for the header and one for each row of cells.
@@ -90,8 +91,9 @@ impl Grid {
         }
         let mut table = builder.build();
         table.with(Borders::empty()).with(Padding::new(0, gap, 0, 0)).with(Alignment::right());
-        for &column in self.left {
-            table.modify(Columns::one(column), Alignment::left());
+        for &column in &self.left {
+            let before = dropped.iter().filter(|&&spare| spare < column).count();
+            table.modify(Columns::one(column - before), Alignment::left());
         }
         table.to_string().lines().map(|line| line.trim_end().to_owned()).collect()
     }

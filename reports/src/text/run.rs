@@ -3,12 +3,15 @@
 //! Owns the order and the headings; each part is made by its own file.
 
 use super::{
-    bench, completeness,
+    bench, completeness, own_cost,
     page::Page,
+    perf, split,
     style::{Style, Tone},
-    syscalls, tcp,
+    syscalls::{self, View},
+    tcp, uring,
 };
 use crate::{
+    per_request::PerRequest,
     printable::{clipped, command_line, printable},
     recording::{Group, Recording},
     units,
@@ -20,40 +23,70 @@ const PIDS_SHOWN: usize = 4;
 const OUTPUT_LINES: usize = 8;
 const OUTPUT_COLUMNS: usize = 160;
 
-/// Everything about a run.
+/// Everything about a run, with the usual columns.
 #[must_use]
 pub fn run(recording: &Recording, style: &Style) -> String {
+    run_viewed(recording, &View::default(), style)
+}
+
+/// Everything about a run, with the columns of `view`.
+#[must_use]
+pub fn run_viewed(recording: &Recording, view: &View, style: &Style) -> String {
     let mut page = Page::new(style);
     header(&mut page, recording);
     for result in &recording.bench {
         page.blank();
         page.block(&bench(result, style));
     }
-    traced(&mut page, recording, style);
+    traced(&mut page, recording, view, style);
     page.finish()
 }
 
 /// The same without the load's results: where the load generator has just printed them itself.
 #[must_use]
-pub fn run_below_bench(recording: &Recording, style: &Style) -> String {
+pub fn run_below_bench(recording: &Recording, view: &View, style: &Style) -> String {
     let mut page = Page::new(style);
     header(&mut page, recording);
-    traced(&mut page, recording, style);
+    traced(&mut page, recording, view, style);
     page.finish()
 }
 
-fn traced(page: &mut Page, recording: &Recording, style: &Style) {
+fn traced(page: &mut Page, recording: &Recording, view: &View, style: &Style) {
     for group in &recording.groups {
         page.blank();
         page.heading(&group_heading(group));
         listeners_and_end(page, group);
-        syscalls::write(page, group, style);
+        syscalls::write(page, group, view, style);
+        if group.name == "server" {
+            per_request(page, recording);
+        }
+        perf::write(page, &group.perf);
+        uring::write(page, &group.io_uring, style);
+        if let Some(by) = &group.split {
+            split::write(page, group, by, style);
+        }
         output(page, &group.output);
     }
     page.blank();
     tcp::write(page, recording.tcp.as_ref());
     page.blank();
     completeness::write(page, recording);
+    if let Some(cost) = &recording.own_cost {
+        own_cost::write(page, recording, cost);
+    }
+}
+
+fn per_request(page: &mut Page, recording: &Recording) {
+    let Some(per) = PerRequest::of(recording) else { return };
+    let mut words = vec![format!("{} calls", units::ratio(per.calls))];
+    if per.wake_ups > 0.0 {
+        words.push(format!("{} wake-ups with {} events", units::ratio(per.wake_ups), units::ratio(per.events)));
+    }
+    if per.received_bytes + per.sent_bytes > 0.0 {
+        words.push(format!("{} bytes in, {} out", units::ratio(per.received_bytes), units::ratio(per.sent_bytes)));
+    }
+    let requests = units::counted(per.requests, "successful request");
+    page.prose(Tone::Plain, 4, &format!("  for each of {requests}: {}", words.join(", ")));
 }
 
 fn header(page: &mut Page, recording: &Recording) {
@@ -86,7 +119,12 @@ fn header(page: &mut Page, recording: &Recording) {
 }
 
 fn group_heading(group: &Group) -> String {
-    let mut pids: Vec<_> = group.pids.iter().take(PIDS_SHOWN).map(u32::to_string).collect();
+    let inner = group.inner_pids.iter().map(Some).chain(std::iter::repeat(None));
+    let pid = |(pid, inner): (&u32, Option<&u32>)| match inner {
+        Some(inner) if inner != pid => format!("{pid} ({inner} inside)"),
+        _ => pid.to_string(),
+    };
+    let mut pids: Vec<_> = group.pids.iter().zip(inner).take(PIDS_SHOWN).map(pid).collect();
     if group.pids.len() > PIDS_SHOWN {
         pids.push(format!("and {} more", group.pids.len() - PIDS_SHOWN));
     }

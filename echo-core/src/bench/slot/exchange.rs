@@ -32,8 +32,8 @@ impl Slot {
         Ok(())
     }
 
-    pub(super) fn all_sent(&self, gear: &Gear) -> bool {
-        self.sent == self.request(gear.job).len()
+    pub(super) fn all_sent(&self) -> bool {
+        self.sent == self.window.len()
     }
 
     /// Receives until the reply is whole or nothing more is there. To EAGAIN, not to a short receive: an end of the stream
@@ -41,7 +41,7 @@ impl Slot {
     pub(super) fn receive(&mut self, gear: &mut Gear) -> Result<Step, Failure> {
         let Some(socket) = &self.socket else { return Ok(Step::Waits) };
         let job = gear.job;
-        let payload = job.pattern.payload(self.id, self.round);
+        let payload = job.pattern.payload(&self.window);
         let mut at_ns = 0;
         while self.received < payload.len() {
             let end = match net::recv(socket, &mut *gear.buffer, RecvFlags::empty()) {

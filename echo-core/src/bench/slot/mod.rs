@@ -5,7 +5,7 @@ mod connect;
 mod exchange;
 mod http;
 
-use std::os::fd::OwnedFd;
+use std::{ops::Range, os::fd::OwnedFd};
 
 use reports::bench::Mode;
 use rustix::event::epoll::EventFlags;
@@ -51,6 +51,8 @@ pub(super) struct Slot {
     started_ns: u64,
     /// When the request was due, in an open loop.
     due_ns: Option<u64>,
+    /// Where its payload is.
+    window: Range<usize>,
     sent: usize,
     received: usize,
     /// What has come of a web server's reply.
@@ -104,6 +106,7 @@ impl Slot {
             phase: Phase::Idle,
             started_ns: 0,
             due_ns: None,
+            window: 0..0,
             sent: 0,
             received: 0,
             reply: Reply::new(),
@@ -116,6 +119,10 @@ impl Slot {
     /// loop.
     pub(super) fn begin(&mut self, due_ns: Option<u64>, gear: &mut Gear) -> Result<Step, Failure> {
         self.due_ns = due_ns;
+        self.window = match &gear.job.http {
+            Some(http) => 0..http.bytes(self.is_last(gear.job)).len(),
+            None => gear.job.pattern.window(self.id, self.round),
+        };
         self.sent = 0;
         self.received = 0;
         self.reply.restart();
@@ -197,13 +204,19 @@ impl Slot {
 
     /// The bytes of the current request.
     fn request<'a>(&self, job: &'a Job) -> &'a [u8] {
-        let Some(http) = &job.http else { return job.pattern.payload(self.id, self.round) };
-        let last = match job.mode {
+        match &job.http {
+            Some(http) => http.bytes(self.is_last(job)),
+            None => job.pattern.payload(&self.window),
+        }
+    }
+
+    /// Whether the current request is the last of its connection.
+    fn is_last(&self, job: &Job) -> bool {
+        match job.mode {
             Mode::Short | Mode::Connect => true,
             Mode::Long => false,
             Mode::Reconnect => self.on_connection + 1 >= job.requests_per_connection,
-        };
-        http.bytes(last)
+        }
     }
 
     /// Whether the connection has done its requests.
