@@ -184,7 +184,8 @@ impl Client<'_> {
     }
 
     fn exchange(&mut self, socket: &OwnedFd, round: u64) -> Result<(), Failure> {
-        let payload = self.shared.job.pattern.payload(&self.shared.job.pattern.window(self.id, round));
+        let pattern = &self.shared.job.pattern;
+        let payload = pattern.payload(&pattern.window(self.id, round));
         let mut sent = 0;
         while sent < payload.len() {
             sent += net::send(socket, &payload[sent..], SendFlags::NOSIGNAL).map_err(blocked)?;

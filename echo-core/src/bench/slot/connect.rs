@@ -52,7 +52,7 @@ impl Slot {
             // Sending at once saves a wake-up, and the connect time is the kernel's, without the wait in our own queue of
             // events.
             self.send(gear)?;
-            let all_sent = self.all_sent(gear);
+            let all_sent = self.all_sent();
             // Without an unsent rest, watching for room would be one wake-up for nothing.
             self.register(if all_sent { Watch::Input } else { Watch::Room }, gear)?;
             return Ok(Step::Waits);
@@ -69,7 +69,7 @@ impl Slot {
 
     pub(super) fn watch_for_room(&mut self, gear: &Gear) -> Result<(), Failure> {
         let Some(socket) = &self.socket else { return Ok(()) };
-        if self.watch == Watch::Room || self.all_sent(gear) {
+        if self.watch == Watch::Room || self.all_sent() {
             return Ok(());
         }
         self.watch = Watch::Room;

@@ -32,8 +32,8 @@ impl Slot {
         Ok(())
     }
 
-    pub(super) fn all_sent(&self, gear: &Gear) -> bool {
-        self.sent == self.request(gear.job).len()
+    pub(super) fn all_sent(&self) -> bool {
+        self.sent == self.window.len()
     }
 
     /// Receives until the reply is whole or nothing more is there. To EAGAIN, not to a short receive: an end of the stream

@@ -119,7 +119,10 @@ impl Slot {
     /// loop.
     pub(super) fn begin(&mut self, due_ns: Option<u64>, gear: &mut Gear) -> Result<Step, Failure> {
         self.due_ns = due_ns;
-        self.window = gear.job.pattern.window(self.id, self.round);
+        self.window = match &gear.job.http {
+            Some(http) => 0..http.bytes(self.is_last(gear.job)).len(),
+            None => gear.job.pattern.window(self.id, self.round),
+        };
         self.sent = 0;
         self.received = 0;
         self.reply.restart();
@@ -201,13 +204,19 @@ impl Slot {
 
     /// The bytes of the current request.
     fn request<'a>(&self, job: &'a Job) -> &'a [u8] {
-        let Some(http) = &job.http else { return job.pattern.payload(&self.window) };
-        let last = match job.mode {
+        match &job.http {
+            Some(http) => http.bytes(self.is_last(job)),
+            None => job.pattern.payload(&self.window),
+        }
+    }
+
+    /// Whether the current request is the last of its connection.
+    fn is_last(&self, job: &Job) -> bool {
+        match job.mode {
             Mode::Short | Mode::Connect => true,
             Mode::Long => false,
             Mode::Reconnect => self.on_connection + 1 >= job.requests_per_connection,
-        };
-        http.bytes(last)
+        }
     }
 
     /// Whether the connection has done its requests.
