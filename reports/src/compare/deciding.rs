@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn groups_that_differ_in_nothing_are_called_different_in_at_most_5_percent_of_comparisons() {
         // More of them with TRIALS=20000 and --release.
-        let trials: u32 = std::env::var("TRIALS").ok().and_then(|trials| trials.parse().ok()).unwrap_or(250);
+        let trials: u32 = std::env::var("TRIALS").ok().and_then(|trials| trials.parse().ok()).unwrap_or(120);
         for (runs, together) in [(5, 0.0), (5, 0.6), (7, 0.3)] {
             let mut random = Random::new(1);
             let false_alarms = (0..trials)
