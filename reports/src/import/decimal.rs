@@ -41,17 +41,17 @@ pub(super) fn with_unit(text: &str) -> Option<Printed> {
 mod tests {
     use super::*;
 
-    fn printed(ns: u64, resolution_ns: u64) -> Option<Printed> {
-        Some(Printed { ns, resolution_ns })
+    fn printed(ns: u64, resolution_ns: u64) -> Printed {
+        Printed { ns, resolution_ns }
     }
 
     #[test]
     fn numbers_are_taken_exactly() {
-        assert_eq!(in_unit("0.141028", 1_000_000_000), printed(141_028_000, 1_000));
-        assert_eq!(in_unit("167.475", 1_000_000), printed(167_475_000, 1_000));
-        assert_eq!(in_unit("11", 1_000_000), printed(11_000_000, 1_000_000));
-        assert_eq!(with_unit("250.00us"), printed(250_000, 10));
-        assert_eq!(with_unit("5.00m"), printed(300_000_000_000, 600_000_000));
+        assert_eq!(in_unit("0.141028", 1_000_000_000), Some(printed(141_028_000, 1_000)));
+        assert_eq!(in_unit("167.475", 1_000_000), Some(printed(167_475_000, 1_000)));
+        assert_eq!(in_unit("11", 1_000_000), Some(printed(11_000_000, 1_000_000)));
+        assert_eq!(with_unit("250.00us"), Some(printed(250_000, 10)));
+        assert_eq!(with_unit("5.00m"), Some(printed(300_000_000_000, 600_000_000)));
     }
 
     #[test]
