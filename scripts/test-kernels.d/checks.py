@@ -28,12 +28,12 @@ def differences(expected, found):
     )
 
 
-def calls(**expected):
-    """The client made exactly these calls, nothing was lost, and no probe was refused."""
+def calls(side="client", **expected):
+    """That side made exactly these calls, nothing was lost, and no probe was refused."""
 
     def wrong(output):
         recording = recorded(output)
-        group = named(recording, "client")
+        group = named(recording, side)
         found = {name: row["calls"] for name, row in rows(group).items()}
         return differences(expected, found) or lost(group) or refused(recording)
 
@@ -48,6 +48,17 @@ def refused(recording):
     """A probe may be missing where the kernel has no such hook, but none may be refused by the verifier."""
     off = [(probe["hook"], probe.get("off_because")) for probe in recording["probes"]]
     return "; ".join(f"{hook}: {why}" for hook, why in off if why and "no such tracepoint" not in why)
+
+
+def denied(output):
+    """What seccomp refuses never reaches the call, and is counted all the same."""
+    return differences({"denied": 400, "calls": 0}, rows(named(recorded(output), "client"))["getsid"])
+
+
+def blocked(output):
+    """A process that was inside a call at the start, and still is."""
+    calls_inside = [(call["name"], call["begun_before"]) for call in named(recorded(output), "server")["in_flight"]]
+    return "" if calls_inside == [("recvfrom", True)] else f"in flight: {calls_inside}"
 
 
 def slept(output):
@@ -80,6 +91,14 @@ def printed(*texts):
     return wrong
 
 
+def when_traced(command, which):
+    """A shell from before the trace that makes its calls during it: the workload starts once all is attached."""
+    return (
+        f"mkfifo go done; (read line <go; {command}; echo >done) & "
+        f"{TRACE} {which} -- sh -c 'echo >go; read line <done'; status=$?; rm go done; exit $status"
+    )
+
+
 CHECKS = [
     Check("calls", f"{TRACE} -- fixture calls 1000", calls(getsid=1000)),
     Check("calls, counted only", f"{TRACE} --count-only -- fixture calls 1000", calls(getsid=1000)),
@@ -88,6 +107,10 @@ CHECKS = [
     Check("exec from a thread", f"{TRACE} -- fixture exec-from-thread 50", calls(getsid=100)),
     Check("odd numbers", f"{TRACE} -- fixture odd 5", calls(syscall_0x270f=5)),
     Check("on-CPU time", f"{TRACE} -- fixture naps 20", slept),
+    Check("seccomp", f"{TRACE} -- fixture denied 400", denied),
+    Check("join a process", when_traced("fixture calls 100", "-p $!"), calls("server", getsid=100)),
+    Check("by name", when_traced("fixture calls 30", "--comm fixture"), calls("server", getsid=30)),
+    Check("blocked at the start", f"fixture block & sleep 0.3; {TRACE} -p $! -d 500ms; status=$?; kill $!; exit $status", blocked),
     Check("selection", f"{TRACE} -e getsid -- fixture calls 70", calls(getsid=70, execve=None)),
     Check(
         "server and load",
