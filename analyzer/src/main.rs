@@ -3,7 +3,9 @@
 mod advice;
 mod bpf;
 mod cli;
+mod compare;
 mod events;
+mod import;
 mod kernel;
 mod process;
 mod report;
@@ -34,6 +36,8 @@ fn main() -> ExitCode {
     let (outcome, on_failure) = match cli.command {
         Command::Trace(args) => (trace::run(&args), trace::FAILED),
         Command::Report(args) => (report::run(args), 1),
+        Command::Compare(args) => (compare::run(args), 1),
+        Command::Import(args) => (import::run(&args), 1),
         Command::Watch(args) => (watch::run(&args), 1),
     };
     match outcome {

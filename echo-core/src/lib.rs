@@ -1,5 +1,6 @@
 //! Servers and the load generator. Knows nothing of tracing.
-#![forbid(unsafe_code)]
+// Allowed in `server::uring::ring` only.
+#![deny(unsafe_code)]
 
 pub mod bench;
 mod descriptors;
@@ -10,4 +11,4 @@ mod terminal;
 
 pub use error::Error;
 pub use stop::Stop;
-pub use terminal::{print, print_error, warn};
+pub use terminal::{exit_code, print, print_error, warn};

@@ -1,6 +1,9 @@
 //! The way to stdout and stderr of every binary here. Does not format results.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use crate::Error;
 
@@ -26,6 +29,18 @@ pub fn print_error(error: &anyhow::Error) {
     }
     // Nowhere is left to report to when stderr itself is closed.
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// The end of a program that has only done or failed: the error is printed.
+#[must_use]
+pub fn exit_code(result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            print_error(&error);
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Writes a warning to stderr: the run goes on without what it names.

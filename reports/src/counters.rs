@@ -8,6 +8,8 @@ pub struct KernelCounters {
     values: BTreeMap<String, i64>,
     /// Sockets in `TIME_WAIT` now (`sockstat` tw).
     pub time_wait: u64,
+    /// Other TCP sockets in use now (`sockstat` inuse).
+    pub in_use: u64,
 }
 
 impl KernelCounters {
@@ -21,7 +23,8 @@ impl KernelCounters {
         let text = |name: &str| fs::read_to_string(net.join(name));
         let mut values = parse_pairs(&text("snmp")?, &["Tcp"]);
         values.extend(parse_pairs(&text("netstat")?, &["TcpExt"]));
-        Ok(Self { values, time_wait: parse_time_wait(&text("sockstat")?) })
+        let sockstat = text("sockstat")?;
+        Ok(Self { values, time_wait: parse_sockets(&sockstat, "tw"), in_use: parse_sockets(&sockstat, "inuse") })
     }
 
     /// One counter, 0 when this kernel does not have it.
@@ -62,9 +65,9 @@ fn parse_pairs(text: &str, sections: &[&str]) -> BTreeMap<String, i64> {
     values
 }
 
-fn parse_time_wait(sockstat: &str) -> u64 {
+fn parse_sockets(sockstat: &str, kind: &str) -> u64 {
     let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP: ")).unwrap_or_default();
-    let mut words = tcp.split_whitespace().skip_while(|&word| word != "tw").skip(1);
+    let mut words = tcp.split_whitespace().skip_while(|&word| word != kind).skip(1);
     words.next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
@@ -82,12 +85,10 @@ mod tests {
     }
 
     #[test]
-    fn time_wait_is_taken_from_sockstat() {
-        assert_eq!(
-            parse_time_wait("sockets: used 90\nTCP: inuse 5 orphan 0 tw 1234 alloc 7 mem 1\nUDP: inuse 1"),
-            1234
-        );
-        assert_eq!(parse_time_wait(""), 0);
+    fn sockets_are_taken_from_sockstat() {
+        let sockstat = "sockets: used 90\nTCP: inuse 5 orphan 0 tw 1234 alloc 7 mem 1\nUDP: inuse 1";
+        assert_eq!(["tw", "inuse", "none"].map(|kind| parse_sockets(sockstat, kind)), [1234, 5, 0]);
+        assert_eq!(parse_sockets("", "tw"), 0);
     }
 
     #[test]
@@ -95,6 +96,7 @@ mod tests {
         let reading = |pairs: &[(&str, i64)]| KernelCounters {
             values: pairs.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
             time_wait: 0,
+            in_use: 0,
         };
         let before = reading(&[("Tcp.ActiveOpens", 1), ("Tcp.CurrEstab", 5), ("Tcp.InSegs", 4)]);
         let after = reading(&[("Tcp.ActiveOpens", 4), ("Tcp.CurrEstab", 9), ("Tcp.InSegs", 4)]);

@@ -49,13 +49,21 @@ impl Histogram {
 
     /// Adds one value.
     pub fn record(&mut self, value: u64) {
+        self.record_many(value, 1);
+    }
+
+    /// Adds the same value `count` times.
+    pub fn record_many(&mut self, value: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
         let index = bucket::index(value, u32::from(self.sub_bits)) as usize;
         if index >= self.buckets.len() {
             self.buckets.resize(index + 1, 0);
         }
-        self.buckets[index] += 1;
-        self.count += 1;
-        self.sum = self.sum.saturating_add(value);
+        self.buckets[index] += count;
+        self.count += count;
+        self.sum = self.sum.saturating_add(value.saturating_mul(count));
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }
@@ -118,6 +126,12 @@ impl Histogram {
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.count.saturating_sub(self.buckets.iter().sum())
+    }
+
+    /// Buckets for each power of two.
+    #[must_use]
+    pub fn sub_buckets(&self) -> u32 {
+        1 << self.sub_bits
     }
 
     /// Largest relative error of a quantile: half a bucket's width over its lowest value.

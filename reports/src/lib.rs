@@ -4,12 +4,15 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod compare;
 pub mod counters;
 pub mod histogram;
+pub mod import;
 pub mod per_request;
 pub mod printable;
 pub mod recording;
 pub mod report;
+pub mod statistics;
 pub mod stats;
 pub mod store;
 pub mod svg;

@@ -123,7 +123,7 @@ pub(crate) fn object_refused(error: EbpfError) -> anyhow::Error {
 
 /// What a user of an older kernel can do.
 pub(crate) const KERNEL_HINT: &str =
-    "this version needs Linux 5.11 or later (`uname -r`); with -v the verifier's reasons are shown";
+    "this version needs Linux 5.12 or later (`uname -r`); with -v the verifier's reasons are shown";
 
 /// What a user without rights can type.
 pub(crate) const PRIVILEGE_HINT: &str = "run it as root: sudo analyzer ... (CAP_BPF and CAP_PERFMON are needed)";

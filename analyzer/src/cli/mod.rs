@@ -25,6 +25,10 @@ pub(crate) enum Command {
     Trace(Box<TraceArgs>),
     /// Print recordings as tables, and draw them
     Report(ReportArgs),
+    /// Compare runs: what changed, and is it more than noise
+    Compare(crate::compare::CompareArgs),
+    /// Make recordings of what strace -c, perf trace -s, bench, ab or wrk printed
+    Import(crate::import::ImportArgs),
     /// Show listen queues and drops, live
     Watch(WatchArgs),
 }

@@ -3,7 +3,7 @@
 mod assemble;
 mod calibration;
 mod ending;
-mod folder;
+pub(crate) mod folder;
 mod lookout;
 mod outcome;
 mod print;

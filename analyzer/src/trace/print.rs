@@ -61,7 +61,12 @@ pub(crate) fn recording(recording: &Recording, output: &Output) -> io::Result<()
         Output::Strace => write!(out, "{}", text::strace(recording))?,
         Output::Path => {}
     }
-    out.flush()
+    out.flush()?;
+    // Loss is never left unsaid; a script that asked for quiet is told of nothing else.
+    if *output == Output::Strace || output.is_for_programs() && !text::is_whole(recording) {
+        say(text::trust(recording));
+    }
+    Ok(())
 }
 
 /// Names the recording.

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod compare;
 mod exactness;
 mod failures;
 mod load;

@@ -1,10 +1,15 @@
-//! The two clocks of a run. Does not know what is timed.
+//! The clocks of a run. Does not know what is timed.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// `CLOCK_MONOTONIC`, in ns.
 pub(super) fn now_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
+}
+
+/// `CLOCK_REALTIME`, in ns.
+pub(super) fn wall_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Realtime))
 }
 
 /// CPU time of this process so far, user and system, all threads, in ns. Finer than getrusage, which counts in us.

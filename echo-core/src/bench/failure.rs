@@ -11,8 +11,10 @@ pub enum Failure {
     Reset,
     /// The connect or the request took longer than `--timeout`, or the kernel gave up.
     Timeout,
-    /// The peer ended the stream before the whole reply.
+    /// The peer ended the stream before any byte of the reply.
     Closed,
+    /// The peer ended the stream within the reply.
+    ShortReply,
     /// The reply is not what was sent, or longer.
     WrongPayload,
     /// No local port was left (EADDRNOTAVAIL).
@@ -21,7 +23,8 @@ pub enum Failure {
     FdLimit,
     /// There is no way to the server.
     Unreachable,
-    /// Never attempted, because its long connection had failed or nobody listens at all.
+    /// Never attempted: its long connection had failed, nobody listens at all, or every connection was busy until the end
+    /// of an open loop.
     NotSent,
     /// Any other error.
     Other,
@@ -29,11 +32,12 @@ pub enum Failure {
 
 impl Failure {
     /// All kinds, in the order of their discriminants.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Refused,
         Self::Reset,
         Self::Timeout,
         Self::Closed,
+        Self::ShortReply,
         Self::WrongPayload,
         Self::AddrUnavailable,
         Self::FdLimit,
@@ -50,6 +54,7 @@ impl Failure {
             Self::Reset => "reset",
             Self::Timeout => "timeout",
             Self::Closed => "closed",
+            Self::ShortReply => "short-reply",
             Self::WrongPayload => "wrong-payload",
             Self::AddrUnavailable => "addr-unavailable",
             Self::FdLimit => "fd-limit",
@@ -64,8 +69,9 @@ impl From<Errno> for Failure {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::CONNREFUSED => Self::Refused,
-            // EPIPE: the reset came before, and was reported already.
-            Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Self::Reset,
+            Errno::CONNRESET | Errno::CONNABORTED => Self::Reset,
+            // Sent after the peer's FIN: v6.18 tcp_reset() has EPIPE for that, and ECONNRESET for any other reset.
+            Errno::PIPE => Self::Closed,
             Errno::TIMEDOUT => Self::Timeout,
             Errno::ADDRNOTAVAIL => Self::AddrUnavailable,
             Errno::MFILE | Errno::NFILE => Self::FdLimit,

@@ -1,4 +1,5 @@
-//! From options to what a run needs to know: the server's address, the bounds, the bytes. Does not open sockets.
+//! From options to what a run needs to know: the server's address, the bounds, the bytes, the local addresses. Does not
+//! open sockets.
 
 use std::{
     io,
@@ -6,9 +7,13 @@ use std::{
     time::Duration,
 };
 
-use reports::bench::BenchSettings;
+use reports::bench::{BenchSettings, Mode, Pace, SweepOver};
 
-use super::options::BenchOptions;
+use super::{
+    facts::Facts,
+    options::{BenchOptions, Sources},
+    sources,
+};
 use crate::Error;
 
 const DEFAULT_ROUNDS: u64 = 100;
@@ -20,31 +25,81 @@ pub struct Plan {
     pub server: SocketAddr,
     /// What was asked for, as it is kept with the result.
     pub settings: BenchSettings,
+    /// What the kernel had to say before.
+    pub facts: Facts,
+    /// Local addresses as typed; `settings` has how many that is.
+    wanted_sources: Sources,
+    /// Threads as typed; `settings` has as many as have something to do.
+    wanted_threads: u32,
 }
 
 impl Plan {
     /// Fills in the defaults and looks up the server's address.
     ///
     /// # Errors
-    /// [`Error::Resolve`] when the host's name leads nowhere.
-    pub fn new(options: &BenchOptions) -> Result<Self, Error> {
-        let classic = &options.classic;
-        let host = classic.host.as_ref().unwrap_or(&options.host);
-        let port = classic.port.unwrap_or(options.port);
-        let connections = classic.connections.unwrap_or(options.connections);
-        let rounds = classic.rounds.or(options.rounds);
+    /// [`Error::Resolve`] when the host's name leads nowhere, [`Error::Sources`] for local addresses that the server's
+    /// address does not allow.
+    pub fn new(options: &BenchOptions, facts: Facts) -> Result<Self, Error> {
+        let (positional, load) = (&options.positional, &options.load);
+        let host = positional.host.as_ref().unwrap_or(&options.target.host);
+        let port = positional.port.unwrap_or(options.target.port);
         let server = resolve(host, port).map_err(|source| Error::Resolve { host: host.clone(), source })?;
-        let settings = BenchSettings {
-            address: server.to_string(),
-            mode: options.mode,
-            connections,
-            rounds: if options.duration.is_some() { None } else { Some(rounds.unwrap_or(DEFAULT_ROUNDS)) },
-            duration_ns: options.duration.map(nanoseconds),
-            payload_bytes: options.payload,
-            threads: options.threads.min(connections),
-            timeout_ns: nanoseconds(options.timeout),
+        let mut plan = Self {
+            server,
+            settings: settings(options, server),
+            facts,
+            wanted_sources: options.connections.sources,
+            wanted_threads: load.threads,
         };
-        Ok(Self { server, settings })
+        plan.fit()?;
+        Ok(plan)
+    }
+
+    /// The same with another value for what a sweep is over.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn step(&self, over: SweepOver, value: u64, facts: Facts) -> Result<Self, Error> {
+        let mut plan = Self { facts, ..self.clone() };
+        match over {
+            SweepOver::Connections => plan.settings.connections = u32::try_from(value).unwrap_or(u32::MAX),
+            SweepOver::Rate => plan.settings.rate_per_s = Some(value),
+        }
+        plan.fit()?;
+        Ok(plan)
+    }
+
+    /// What follows from the rest: threads that all have something to do, and enough local addresses.
+    fn fit(&mut self) -> Result<(), Error> {
+        let settings = &mut self.settings;
+        let most = settings.pace.map_or(u64::MAX, |Pace { requests, .. }| requests).min(settings.connections.into());
+        settings.threads = u32::try_from(most).unwrap_or(u32::MAX).min(self.wanted_threads);
+        settings.sources = sources::number(self.wanted_sources, settings, self.server, &self.facts)?;
+        Ok(())
+    }
+}
+
+fn settings(options: &BenchOptions, server: SocketAddr) -> BenchSettings {
+    let (load, how, sizes) = (&options.load, &options.connections, &options.payload.payload);
+    let rounds = options.positional.rounds.or(load.rounds);
+    BenchSettings {
+        address: server.to_string(),
+        mode: how.requests_per_connection.map_or(how.mode, |_| Mode::Reconnect),
+        requests_per_connection: how.requests_per_connection,
+        connections: options.positional.connections.unwrap_or(load.connections),
+        rate_per_s: load.rate,
+        rounds: if load.duration.is_some() { None } else { Some(rounds.unwrap_or(DEFAULT_ROUNDS)) },
+        duration_ns: load.duration.map(nanoseconds),
+        warmup_ns: load.warmup.map_or(0, nanoseconds),
+        think_ns: load.think.map_or(0, nanoseconds),
+        pace: load.pace,
+        payload_bytes: *sizes.start(),
+        payload_max_bytes: (sizes.start() < sizes.end()).then_some(*sizes.end()),
+        threads: load.threads,
+        timeout_ns: nanoseconds(how.timeout),
+        close: how.close,
+        linger0: how.linger0,
+        sources: 1,
     }
 }
 
@@ -54,6 +109,6 @@ fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
 }
 
 /// Saturates after 584 years.
-fn nanoseconds(duration: Duration) -> u64 {
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

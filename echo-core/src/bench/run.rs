@@ -1,85 +1,82 @@
-//! A whole run: room for descriptors, threads, and their counts put together with the kernel's. Does not print.
+//! A whole run: threads, and their counts put together with the kernel's. Does not print results.
 
-use std::{collections::BTreeMap, io, path::Path, thread};
-
-use reports::{
-    bench::{BenchResult, SCHEMA},
-    counters::KernelCounters,
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
 };
+
+use reports::bench::{BenchResult, SCHEMA};
 
 use super::{
-    clock::process_cpu_ns,
-    plan::Plan,
-    tally::Tally,
-    worker::{Job, Worker},
+    findings, job::Job, monitor::Monitor, plan::Plan, progress::Progress, readings::Readings, tally::Tally,
+    worker::Worker,
 };
-use crate::{Error, Stop, descriptors, warn};
-
-/// Counters that explain slow or failed connects.
-const COUNTERS: [&str; 7] = [
-    "Tcp.RetransSegs",
-    "TcpExt.ListenDrops",
-    "TcpExt.ListenOverflows",
-    "TcpExt.TCPReqQFullDoCookies",
-    "TcpExt.TCPReqQFullDrop",
-    "TcpExt.TCPSynRetrans",
-    "TcpExt.TCPTimeouts",
-];
+use crate::{Error, Stop};
 
 /// Makes the requests of `plan`, or as many as `stop` leaves time for.
 ///
 /// # Errors
-/// When there is no room for the descriptors, or the kernel refuses what the threads are built on. Failed requests are
-/// part of the result.
-pub fn run(plan: &Plan, stop: &Stop) -> Result<BenchResult, Error> {
-    let settings = &plan.settings;
-    descriptors::make_room(settings.connections, settings.threads)?;
-    let counters_before = read_counters();
-    let cpu_before_ns = process_cpu_ns();
-    let job = Job::new(plan);
-    let tally = run_threads(&job, settings.threads, settings.connections, stop)?;
-    Ok(BenchResult {
+/// When the kernel refuses what the threads are built on. Failed requests are part of the result.
+pub fn run(plan: &Plan, stop: &Stop, progress: &mut Progress) -> Result<BenchResult, Error> {
+    let before = Readings::take();
+    let job = Job::begin(plan);
+    let (tally, warm) = run_threads(plan, &job, stop, progress)?;
+    let after = Readings::take();
+    let before = warm.unwrap_or(before);
+    let mut result = BenchResult {
         schema: SCHEMA,
-        settings: settings.clone(),
+        settings: plan.settings.clone(),
         partial: tally.interrupted,
         elapsed_ns: tally.elapsed_ns(),
-        client_cpu_ns: process_cpu_ns() - cpu_before_ns,
+        client_cpu_ns: after.client_cpu_ns_since(&before),
         ok: tally.ok,
         failed: tally.failed(),
         connected: tally.connected,
-        kernel_counters: moved(counters_before.as_ref(), read_counters().as_ref()),
+        reconnects: tally.reconnects,
+        unclosed: tally.unclosed,
+        stall_ns: tally.stall.longest_ns,
+        client_gap_ns: tally.gap_ns,
+        machine: after.machine_since(&before),
+        kernel_counters: after.moved_since(&before),
         connect: tally.connect,
+        first_byte: tally.first_byte,
         request: tally.request,
-    })
+        censored: tally.censored,
+        findings: Vec::new(),
+    };
+    result.findings = findings::of(&result, &plan.facts, after.clock_jump_ns_since(&before));
+    Ok(result)
 }
 
-fn run_threads(job: &Job, threads: u32, connections: u32, stop: &Stop) -> Result<Tally, Error> {
-    let workers: Result<Vec<Worker>, Error> =
-        (0..threads).map(|first| Worker::new(job, stop, (first..connections).step_by(threads as usize))).collect();
-    let workers = workers?;
+fn run_threads(
+    plan: &Plan,
+    job: &Job,
+    stop: &Stop,
+    progress: &mut Progress,
+) -> Result<(Tally, Option<Readings>), Error> {
+    let (threads, connections) = (plan.settings.threads, plan.settings.connections);
+    let worker = |thread| Worker::new(job, stop, thread, (thread..connections).step_by(threads as usize));
+    let workers = (0..threads).map(worker).collect::<Result<Vec<_>, _>>()?;
+    let (main, ended) = (thread::current(), AtomicU32::new(0));
+    let in_thread = |worker: Worker| {
+        let tally = worker.run();
+        ended.fetch_add(1, Ordering::Release);
+        main.unpark();
+        tally
+    };
+    let mut warm = None;
     let mut tallies = thread::scope(|scope| {
-        let workers = workers.into_iter();
-        let running: io::Result<Vec<_>> =
-            workers.map(|worker| thread::Builder::new().spawn_scoped(scope, move || worker.run())).collect();
-        let running = running.map_err(|source| Error::System { action: "start a thread", source })?;
+        let spawned = workers.into_iter().map(|worker| {
+            let thread = thread::Builder::new().spawn_scoped(scope, || in_thread(worker));
+            thread.map_err(|source| Error::System { action: "start a thread", source })
+        });
+        let running = spawned.collect::<Result<Vec<_>, _>>()?;
+        warm = Monitor::new(plan, job, progress).watch(|| ended.load(Ordering::Acquire) == threads);
         let joined = running.into_iter().map(|thread| thread.join().expect("bug: a bench thread panicked"));
         joined.collect::<Result<Vec<Tally>, Error>>()
     })?
     .into_iter();
     let mut total = tallies.next().expect("bug: a run has at least one thread");
     tallies.for_each(|tally| total.merge(&tally));
-    Ok(total)
-}
-
-fn read_counters() -> Option<KernelCounters> {
-    KernelCounters::read(Path::new("/proc/self/net"))
-        .inspect_err(|error| warn(&format!("failed to read the kernel's TCP counters: {error}")))
-        .ok()
-}
-
-fn moved(before: Option<&KernelCounters>, after: Option<&KernelCounters>) -> BTreeMap<String, i64> {
-    let (Some(before), Some(after)) = (before, after) else { return BTreeMap::new() };
-    let mut moved = after.moved_since(before);
-    moved.retain(|name, _| COUNTERS.contains(&name.as_str()));
-    moved
+    Ok((total, warm))
 }

@@ -4,26 +4,24 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use echo_core::{
-    print_error,
-    server::{ServerOptions, Trigger, serve},
+    exit_code,
+    server::{ServerOptions, Style, Trigger, Write, serve},
 };
 
 /// Single-threaded, edge-triggered epoll echo server
 ///
-/// Prints `listening on ADDRESS:PORT` when it is ready. SIGINT or SIGTERM ends it with a line of totals.
+/// Prints `listening on ADDRESS:PORT` when it is ready. SIGINT or SIGTERM ends it with its totals.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
     #[command(flatten)]
     server: ServerOptions,
+    /// When answers are sent
+    #[arg(long, value_enum, default_value_t = Write::Direct)]
+    write: Write,
 }
 
 fn main() -> ExitCode {
-    match serve(&Arguments::parse().server, Trigger::Edge) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            print_error(&error);
-            ExitCode::FAILURE
-        }
-    }
+    let Arguments { server, write } = Arguments::parse();
+    exit_code(serve(&server, Style { write, ..Style::direct(Trigger::Edge) }))
 }

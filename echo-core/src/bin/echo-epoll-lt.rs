@@ -4,26 +4,27 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use echo_core::{
-    print_error,
-    server::{ServerOptions, Trigger, serve},
+    exit_code,
+    server::{ServerOptions, Style, Trigger, Write, serve},
 };
 
 /// Single-threaded, level-triggered epoll echo server
 ///
-/// Prints `listening on ADDRESS:PORT` when it is ready. SIGINT or SIGTERM ends it with a line of totals.
+/// Prints `listening on ADDRESS:PORT` when it is ready. SIGINT or SIGTERM ends it with its totals.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
     #[command(flatten)]
     server: ServerOptions,
+    /// When answers are sent
+    #[arg(long, value_enum, default_value_t = Write::Direct)]
+    write: Write,
+    /// Leave EPOLLOUT registered always, the classic mistake: every idle connection is reported again and again
+    #[arg(long)]
+    keep_epollout: bool,
 }
 
 fn main() -> ExitCode {
-    match serve(&Arguments::parse().server, Trigger::Level) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            print_error(&error);
-            ExitCode::FAILURE
-        }
-    }
+    let Arguments { server, write, keep_epollout } = Arguments::parse();
+    exit_code(serve(&server, Style { write, keep_epollout, ..Style::direct(Trigger::Level) }))
 }

@@ -3,14 +3,22 @@
 
 mod bench_counts;
 mod bench_failures;
+mod bench_load;
+mod bench_series;
+mod bench_trust;
 mod bench_usage;
+mod draining;
 mod echo;
+mod models;
+mod options;
 mod overload;
 mod peer;
 mod process;
+mod processes;
 mod totals;
+mod uring;
 
-/// The binaries that serve.
+/// The binaries that `bench` is tried against.
 const SERVERS: [&str; 2] = [env!("CARGO_BIN_EXE_echo-epoll-lt"), env!("CARGO_BIN_EXE_echo-epoll-et")];
 
 /// Runs each claim against each server, as a test of its own.

@@ -12,7 +12,7 @@ use std::{
 use reports::bench::BenchResult;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
-use crate::SERVERS;
+use crate::{SERVERS, models::Model};
 
 /// A running server, killed when dropped.
 pub(crate) struct Server {
@@ -27,13 +27,34 @@ pub(crate) struct Totals {
     pub(crate) connections: u64,
     pub(crate) requests: u64,
     pub(crate) bytes: u64,
-    pub(crate) epoll_waits: u64,
+    pub(crate) wake_ups: u64,
     pub(crate) useless_wake_ups: u64,
 }
 
 impl Server {
     pub(crate) fn start(binary: &str) -> Self {
         Self::start_with(binary, &["--bind", "127.0.0.1"])
+    }
+
+    /// One of this model.
+    pub(crate) fn of(model: Model) -> Self {
+        Self::of_with(model, &[])
+    }
+
+    /// One of this model, with more options.
+    pub(crate) fn of_with(model: Model, options: &[&str]) -> Self {
+        Self::start_with(model.binary, &[&["--bind", "127.0.0.1"], model.options, options].concat())
+    }
+
+    /// One that serves three connections at once and no more.
+    pub(crate) fn of_three_at_once(model: Model) -> Self {
+        Self::start_with(model.binary, &[&["--bind", "127.0.0.1"], model.three_at_once].concat())
+    }
+
+    /// One of this model, where it has several workers with one of them.
+    pub(crate) fn of_one_worker(model: Model) -> Self {
+        let several = model.three_at_once.contains(&"--workers");
+        Self::of_with(model, if several { &["--workers", "1"] } else { &[] })
     }
 
     /// With these options, on any port.
@@ -53,56 +74,85 @@ impl Server {
     }
 
     /// Ends it by `signal`, checks that it went well, and takes its totals.
-    pub(crate) fn stop_by(mut self, signal: Signal) -> Totals {
+    pub(crate) fn stop_by(self, signal: Signal) -> Totals {
+        Totals::parse(&self.last_words(signal))
+    }
+
+    /// Ends it by `signal`, checks that it went well, and takes what it printed since it listens.
+    pub(crate) fn last_words(mut self, signal: Signal) -> String {
         kill_process(self.pid(), signal).expect("it still runs");
         let mut text = String::new();
         self.stdout.read_to_string(&mut text).expect("a pipe");
         assert_eq!(self.child.wait().expect("our child").code(), Some(0), "{text}");
-        assert_eq!(text.lines().count(), 1, "{text}");
-        let line = text.trim().strip_prefix("totals: ").unwrap_or_else(|| panic!("not totals: `{text}`"));
-        let mut parts = line.split(", ");
-        let mut next = |name: &str| {
-            let part = parts.next().unwrap_or_default();
-            let number = part.strip_prefix(name).and_then(|rest| rest.trim().parse().ok());
-            number.unwrap_or_else(|| panic!("no {name} in `{line}`"))
-        };
-        Totals {
-            connections: next("connections"),
-            requests: next("requests"),
-            bytes: next("bytes"),
-            epoll_waits: next("epoll_wait returns"),
-            useless_wake_ups: next("useless wake-ups"),
-        }
+        text
     }
 
     pub(crate) fn stop(self) -> Totals {
         self.stop_by(Signal::TERM)
     }
 
-    fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 
-    /// Lowers the descriptor limit so that `more` can still be opened.
+    /// The processes that a server of several has started, or it itself.
+    pub(crate) fn workers(&self) -> Vec<Pid> {
+        let text = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.child.id())).expect("it runs");
+        let workers: Vec<Pid> =
+            text.split_whitespace().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw)).collect();
+        if workers.is_empty() { vec![self.pid()] } else { workers }
+    }
+
+    /// Lowers the descriptor limit so that `more` can still be opened, by each worker.
     pub(crate) fn leave_descriptors(&self, more: u64) {
-        let open = fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count() as u64;
-        let limit = Rlimit { current: Some(open + more), maximum: Some(open + more) };
-        prlimit(Some(self.pid()), Resource::Nofile, limit).expect("our own child");
+        for pid in self.workers() {
+            let open = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_pid())).expect("it runs").count() as u64;
+            let limit = Rlimit { current: Some(open + more), maximum: Some(open + more) };
+            prlimit(Some(pid), Resource::Nofile, limit).expect("our own child");
+        }
     }
 
-    /// Most memory it ever had resident.
+    /// Most memory that its workers ever had resident, summed up.
     pub(crate) fn peak_memory_bytes(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a process with memory");
-        peak.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+        self.workers().into_iter().map(peak_memory_bytes).sum()
     }
 
-    /// Clock ticks of CPU time so far, 100 of them a second.
+    /// Clock ticks of CPU time of its workers so far, 100 of them a second.
     pub(crate) fn cpu_ticks(&self) -> u64 {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("it runs");
-        let after_name = stat.rsplit(") ").next().expect("a name in brackets");
-        let field = |at: usize| after_name.split(' ').nth(at).and_then(|text| text.parse::<u64>().ok());
-        field(11).zip(field(12)).map(|(user, system)| user + system).expect("CPU times")
+        self.workers().into_iter().map(cpu_ticks).sum()
+    }
+}
+
+fn peak_memory_bytes(pid: Pid) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_pid())).expect("it runs");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a process with memory");
+    peak.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+}
+
+fn cpu_ticks(pid: Pid) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_pid())).expect("it runs");
+    let after_name = stat.rsplit(") ").next().expect("a name in brackets");
+    let field = |at: usize| after_name.split(' ').nth(at).and_then(|text| text.parse::<u64>().ok());
+    field(11).zip(field(12)).map(|(user, system)| user + system).expect("CPU times")
+}
+
+impl Totals {
+    /// Reads the line of totals, which comes first.
+    fn parse(text: &str) -> Self {
+        let line = text.lines().next().and_then(|line| line.strip_prefix("totals: "));
+        let mut parts = line.unwrap_or_else(|| panic!("not totals: `{text}`")).split(", ");
+        let mut next = |name: &str| {
+            let part = parts.next().unwrap_or_default();
+            let number = part.rsplit_once(name).and_then(|(_, number)| number.trim().parse().ok());
+            number.unwrap_or_else(|| panic!("no {name} in `{text}`"))
+        };
+        Self {
+            connections: next("connections"),
+            requests: next("requests"),
+            bytes: next("bytes"),
+            wake_ups: next("returns"),
+            useless_wake_ups: next("useless wake-ups"),
+        }
     }
 }
 

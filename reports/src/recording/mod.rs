@@ -4,6 +4,7 @@ mod cost;
 mod group;
 mod resources;
 mod series;
+mod stated;
 mod tcp;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub use cost::{CallCost, OwnCost, ProgramCost};
 pub use group::{Abi, Group, InFlight, IoUring, Loss, PerfCount, ReturnKind, Returned, Split, SplitRow, Syscall};
 pub use resources::{GroupSample, HostCpu, ListenerSample, Resources, Sample, TcpSockets};
 pub use series::{GroupSeries, SERIES_SUB_BITS, Series, SeriesPoint, SyscallSeries};
+pub use stated::Stated;
 pub use tcp::{
     Closes, Connects, Lifetimes, ListenerQueue, Outcome, Peer, PortUse, Retransmits, StateTime, Tcp, Tracked,
     Transition,
@@ -88,6 +90,9 @@ pub struct Origin {
     /// Lines that were not understood, as `LINE: TEXT`.
     #[serde(default)]
     pub skipped: Vec<String>,
+    /// Percentiles and means that it printed without the distribution behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<Stated>,
 }
 
 /// Machine and kernel.

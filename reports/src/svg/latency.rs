@@ -16,14 +16,14 @@ use crate::{
     units,
 };
 
-const WIDTH: f64 = 1000.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 664.0;
-const TOP: f64 = frame::TOP + 8.0;
-const BOTTOM: f64 = 452.0;
-const LEGEND: f64 = 708.0;
-const LEGEND_PITCH: f64 = 42.0;
-const MARKS: [Mark; 4] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
+pub(super) const WIDTH: f64 = 1000.0;
+pub(super) const LEFT: f64 = 64.0;
+pub(super) const RIGHT: f64 = 664.0;
+pub(super) const TOP: f64 = frame::TOP + 8.0;
+pub(super) const BOTTOM: f64 = 452.0;
+pub(super) const LEGEND: f64 = 708.0;
+pub(super) const LEGEND_PITCH: f64 = 42.0;
+pub(super) const MARKS: [Mark; 4] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
 const GUIDES: [(f64, &str); 3] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99")];
 
 /// The chart for one group of the run named `run`; `None` when it made no working call.
@@ -83,7 +83,7 @@ fn height(share: f64) -> f64 {
     BOTTOM - share * (BOTTOM - TOP)
 }
 
-fn grid(canvas: &Canvas, axis: &LogAxis) {
+pub(super) fn grid(canvas: &Canvas, axis: &LogAxis) {
     for tick in axis.minor_ticks() {
         canvas.line(&[(axis.at(tick), TOP), (axis.at(tick), BOTTOM)], palette::FAINT, 1.0);
     }
@@ -108,7 +108,7 @@ fn grid(canvas: &Canvas, axis: &LogAxis) {
     canvas.text((middle, BOTTOM + 34.0), "wall time in the call, logarithmic", look);
 }
 
-fn curve(canvas: &Canvas, axis: &LogAxis, histogram: &Histogram, number: usize) {
+pub(super) fn curve(canvas: &Canvas, axis: &LogAxis, histogram: &Histogram, number: usize) {
     let color = palette::CURVES[number];
     canvas.line(&points(axis, histogram), color, 2.0);
     for (share, _) in GUIDES {

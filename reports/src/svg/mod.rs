@@ -7,9 +7,11 @@ mod canvas;
 mod comparison;
 mod frame;
 mod latency;
+mod overlay;
 mod palette;
 mod share;
 
 pub use comparison::comparison;
 pub use latency::latency;
+pub use overlay::{Curve, overlay};
 pub use share::share;

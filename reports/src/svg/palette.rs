@@ -33,6 +33,6 @@ pub(super) fn mode(mode: Option<Mode>) -> RGBColor {
     match mode {
         Some(Mode::Short) => ORANGE,
         Some(Mode::Long) => BLUE,
-        None => WAITING,
+        Some(Mode::Reconnect | Mode::Connect) | None => WAITING,
     }
 }

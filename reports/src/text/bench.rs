@@ -7,7 +7,7 @@ use super::{
     style::{Style, Tone},
 };
 use crate::{
-    bench::{BenchResult, BenchSettings},
+    bench::{BenchResult, BenchSettings, Close, Finding, Machine, Mode},
     histogram::Histogram,
     printable::{clipped, printable},
     units,
@@ -16,68 +16,155 @@ use crate::{
 /// From this share of all client threads' time on, the client is likely what limits the rate.
 const CLIENT_BUSY: f64 = 0.9;
 
-/// Rate, failures by kind, latency, and the kernel counters that moved meanwhile.
+/// Rate, failures by kind, latency, the kernel counters that moved meanwhile, and what the run found out about itself.
 #[must_use]
 pub fn bench(result: &BenchResult, style: &Style) -> String {
     let mut page = Page::new(style);
-    let partial = if result.partial { "  partial: ended early, the figures are of what was done" } else { "" };
-    page.line(
-        if result.partial { Tone::Alarm } else { Tone::Strong },
-        &format!("bench  {} mode{partial}", result.settings.mode.name()),
-    );
+    page.line(if result.partial { Tone::Alarm } else { Tone::Strong }, &format!("bench  {}", kind(&result.settings)));
+    if result.partial {
+        page.line(Tone::Alarm, "  partial: ended early, the figures are of what was done");
+    }
     page.prose(Tone::Quiet, 2, &format!("  {}", settings(&result.settings)));
     figures(&mut page, result);
     page.blank();
     page.block(&latencies(result).render(style));
+    if result.settings.is_open_loop() {
+        page.prose(Tone::Quiet, 4, "  request: from when it was due; connect, first byte: from when it was begun");
+    }
     counters(&mut page, result);
+    // What the kernel counted stands above, with its meaning.
+    let not_above = |finding: &&Finding| !finding.name.starts_with("counter:");
+    let others: Vec<_> = result.findings.iter().filter(not_above).cloned().collect();
+    findings(&mut page, &others);
     page.finish()
 }
 
-fn settings(settings: &BenchSettings) -> String {
+/// Mode and loop, in words.
+fn kind(settings: &BenchSettings) -> String {
+    match settings.rate_per_s {
+        Some(rate) => format!("{}: {} requests due per second", mode_and_loop(settings), units::count(rate)),
+        None => mode_and_loop(settings),
+    }
+}
+
+/// The same without the rate.
+pub(super) fn mode_and_loop(settings: &BenchSettings) -> String {
+    let every = settings.requests_per_connection.filter(|_| settings.mode == Mode::Reconnect);
+    let mode = every.map_or_else(
+        || format!("{} mode", settings.mode.name()),
+        |requests| format!("{} after {}", settings.mode.name(), units::counted(requests, "request")),
+    );
+    format!("{mode}, {} loop", if settings.is_open_loop() { "open" } else { "closed" })
+}
+
+pub(super) fn settings(settings: &BenchSettings) -> String {
     let rounds = settings.rounds.map(|rounds| format!(" x {}", units::counted(rounds, "request")));
     let duration = settings.duration_ns.map(|ns| format!(" for {}", units::duration(ns)));
-    format!(
-        "{}{}{}, {} each, {}, to {}",
+    let at_most = if settings.is_open_loop() { "at most " } else { "" };
+    let mut parts = vec![format!(
+        "{at_most}{}{}{}",
         units::counted(u64::from(settings.connections), "connection"),
         rounds.unwrap_or_default(),
-        duration.unwrap_or_default(),
-        units::counted(u64::from(settings.payload_bytes), "byte"),
-        units::counted(u64::from(settings.threads), "thread"),
-        printable(&settings.address),
-    )
+        duration.unwrap_or_default()
+    )];
+    match settings.payload_max_bytes {
+        _ if settings.mode == Mode::Connect => parts.push("nothing sent".into()),
+        Some(most) => {
+            let (least, most) = (units::count(settings.payload_bytes.into()), units::count(most.into()));
+            parts.push(format!("{least} to {most} bytes each"));
+        }
+        None => parts.push(format!("{} each", units::counted(u64::from(settings.payload_bytes), "byte"))),
+    }
+    let after = |what: &str, ns: u64| (ns > 0).then(|| format!("{what} {}", units::duration(ns)));
+    parts.extend(after("warm-up", settings.warmup_ns));
+    parts.extend(after("think", settings.think_ns));
+    if let Some(pace) = settings.pace {
+        parts.push(format!(
+            "at most {} begun in each {}",
+            units::count(pace.requests),
+            units::duration(pace.interval_ns)
+        ));
+    }
+    match settings.close {
+        _ if settings.linger0 => parts.push("closed by RST".into()),
+        Close::Client => {}
+        Close::Half | Close::Server => parts.push(format!("close {}", settings.close.name())),
+    }
+    if settings.sources > 1 {
+        parts.push(format!("from {} source addresses", settings.sources));
+    }
+    parts.push(units::counted(u64::from(settings.threads), "thread"));
+    parts.push(format!("to {}", printable(&settings.address)));
+    parts.join(", ")
 }
 
 fn figures(page: &mut Page, result: &BenchResult) {
     let rate = result.requests_per_s().map_or("-".to_owned(), units::rate);
     page.fact(Tone::Plain, "requests per second", &rate, "");
     page.fact(Tone::Plain, "ok", &units::count(result.ok), "");
-    let kinds = result.failed.iter().filter(|&(_, &count)| count > 0);
-    let kinds: Vec<_> =
-        kinds.map(|(kind, &count)| format!("{} {}", clipped(kind, super::NAME_COLUMNS), units::count(count))).collect();
+    let kinds = kinds(result.failed.iter());
     let tone = if kinds.is_empty() { Tone::Plain } else { Tone::Alarm };
-    page.fact(tone, "failed", &units::count(result.failures()), &kinds.join(", "));
+    page.fact(tone, "failed", &units::count(result.failures()), &kinds);
     page.fact(Tone::Plain, "connections established", &units::count(result.connected), "");
     page.fact(Tone::Plain, "elapsed", &units::duration(result.elapsed_ns), "");
     let busy = result.client_cpu_ns as f64 / (result.elapsed_ns as f64).max(1.0);
-    let limit = if busy >= CLIENT_BUSY * f64::from(result.settings.threads.max(1)) && result.elapsed_ns > 0 {
-        ": the client itself may be the limit"
-    } else {
-        ""
-    };
+    // Findings say it where there are any; results of schema 1 have none.
+    let limit = result.findings.is_empty() && result.client_cpu_share() >= CLIENT_BUSY && result.elapsed_ns > 0;
+    let limit = if limit { ": the client itself may be the limit" } else { "" };
     let share = format!("{} of one CPU{limit}", units::percent(busy));
     page.fact(Tone::Plain, "client CPU time", &units::duration(result.client_cpu_ns), &share);
+    if let Some([user, system, softirq]) = result.machine.as_ref().and_then(Machine::shares) {
+        let [user, system, softirq, all] = [user, system, softirq, user + system + softirq].map(units::percent);
+        page.fact(Tone::Plain, "all CPUs", &all, &format!("user {user}, system {system}, softirq {softirq}"));
+    }
+}
+
+/// Failed requests by kind, those that are none left out.
+pub(super) fn kinds<'a>(failed: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
+    let kinds = failed.filter(|&(_, &count)| count > 0);
+    let kinds: Vec<_> =
+        kinds.map(|(kind, &count)| format!("{} {}", clipped(kind, super::NAME_COLUMNS), units::count(count))).collect();
+    kinds.join(", ")
 }
 
 fn latencies(result: &BenchResult) -> Grid {
     let mut grid = Grid::new(&[0], &["latency", "n", "min", "p50", "p90", "p99", "max"]);
-    for (name, histogram) in [("connect", &result.connect), ("request", &result.request)] {
+    let mut rows = vec![("connect", result.connect.clone()), ("request", result.request.clone())];
+    if differs(&result.first_byte, &result.request) {
+        rows.insert(1, ("first byte", result.first_byte.clone()));
+    }
+    if result.censored.count() > 0 {
+        rows.push(("with failed", result.latency()));
+    }
+    for (name, histogram) in &rows {
         let time = |ns: Option<u64>| ns.map_or("-".to_owned(), units::duration);
         let quantile = |q| time(histogram.quantile(q));
         let n = units::count(Histogram::count(histogram));
         let (min, max) = (time(histogram.min()), time(histogram.max()));
-        grid.row(Tone::Plain, vec![name.to_owned(), n, min, quantile(0.5), quantile(0.9), quantile(0.99), max]);
+        grid.row(Tone::Plain, vec![(*name).to_owned(), n, min, quantile(0.5), quantile(0.9), quantile(0.99), max]);
     }
     grid
+}
+
+/// A reply that comes in one piece has its first byte with its last; a row of the same figures would say nothing.
+fn differs(first_byte: &Histogram, request: &Histogram) -> bool {
+    let at = |histogram: &Histogram| (histogram.quantile_of_any_sample(0.5), histogram.max());
+    first_byte.count() > 0 && at(first_byte) != at(request)
+}
+
+/// Those that warn as such, the rest in one paragraph.
+pub(super) fn findings(page: &mut Page, findings: &[Finding]) {
+    let (warnings, facts): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.warns);
+    if !findings.is_empty() {
+        page.blank();
+    }
+    for finding in warnings {
+        page.prose(Tone::Alarm, 4, &format!("  warning: {}", printable(&finding.text)));
+    }
+    let facts: Vec<_> = facts.iter().map(|finding| printable(&finding.text)).collect();
+    if !facts.is_empty() {
+        page.prose(Tone::Quiet, 4, &format!("  checked: {}", facts.join("; ")));
+    }
 }
 
 /// Those that tell of trouble with what they mean, the rest by name: a healthy run moves dozens.

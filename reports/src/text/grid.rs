@@ -92,7 +92,8 @@ impl Grid {
         let mut table = builder.build();
         table.with(Borders::empty()).with(Padding::new(0, gap, 0, 0)).with(Alignment::right());
         for &column in &self.left {
-            table.modify(Columns::one(column), Alignment::left());
+            let before = dropped.iter().filter(|&&spare| spare < column).count();
+            table.modify(Columns::one(column - before), Alignment::left());
         }
         table.to_string().lines().map(|line| line.trim_end().to_owned()).collect()
     }

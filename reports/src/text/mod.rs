@@ -3,7 +3,9 @@
 //! Nothing here reads a file or looks at the terminal; [`Style`] says what the caller found there.
 
 mod bench;
+mod bench_series;
 mod column;
+mod compare;
 mod completeness;
 mod counter_meaning;
 mod footnotes;
@@ -11,6 +13,7 @@ mod grid;
 mod overview;
 mod own_cost;
 mod page;
+mod percentiles;
 mod perf;
 mod run;
 mod split;
@@ -18,15 +21,20 @@ mod strace;
 mod style;
 mod syscalls;
 mod tcp;
+mod trust;
 mod uring;
 
 pub use bench::bench;
+pub use bench_series::bench_series;
 pub use column::{Column, UnknownColumn};
+pub use compare::comparison;
 pub use overview::overview;
+pub use percentiles::percentiles;
 pub use run::{run, run_below_bench, run_viewed};
 pub use strace::strace;
 pub use style::Style;
 pub use syscalls::View;
+pub use trust::{is_whole, trust};
 
 /// Longest name shown in a table, in columns.
 const NAME_COLUMNS: usize = 32;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use reports::{
-    bench::{self, BenchResult, BenchSettings, Mode},
+    bench::{self, BenchResult, BenchSettings, Close, Mode},
     histogram::{FINE, Histogram, KERNEL},
     recording::{self, Group, Host, InFlight, Loss, Probe, Recording, Retransmits, Syscall, Tcp, Transition},
 };
@@ -90,11 +90,20 @@ pub(crate) fn load(mode: Mode, ok: u32, elapsed_ns: u64) -> BenchResult {
             address: "127.0.0.1:9988".into(),
             mode,
             connections: 100,
+            requests_per_connection: None,
+            rate_per_s: None,
             rounds: Some(10),
             duration_ns: None,
+            warmup_ns: 0,
+            think_ns: 0,
+            pace: None,
             payload_bytes: 64,
+            payload_max_bytes: None,
             threads: 1,
             timeout_ns: 5_000_000_000,
+            close: Close::Client,
+            linger0: false,
+            sources: 1,
         },
         partial: false,
         elapsed_ns,
@@ -103,7 +112,15 @@ pub(crate) fn load(mode: Mode, ok: u32, elapsed_ns: u64) -> BenchResult {
         failed: BTreeMap::new(),
         connected: ok.into(),
         connect: lognormal(FINE, ok, 61_000, 0.5),
+        first_byte: lognormal(FINE, ok, 843_000, 0.6),
         request: lognormal(FINE, ok, 843_000, 0.6),
+        censored: Histogram::new(FINE),
+        reconnects: 0,
+        unclosed: 0,
+        stall_ns: 2_000_000,
+        client_gap_ns: 1_000_000,
+        machine: None,
+        findings: vec![],
         kernel_counters: [("Tcp.ActiveOpens", i64::from(ok)), ("Tcp.InSegs", 8_204), ("TcpExt.TW", 12)]
             .map(|(name, change)| (name.to_owned(), change))
             .into(),

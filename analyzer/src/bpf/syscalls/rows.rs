@@ -282,9 +282,9 @@ mod tests {
         stat
     }
 
-    fn row(stats: &[SyscallStat]) -> RowSum {
+    fn row(stats: Vec<SyscallStat>) -> RowSum {
         let mut sum = RowSum::new(RowKey::new(0, 0, 0));
-        for stat in stats {
+        for stat in &stats {
             sum.add(stat);
         }
         sum
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn rows_of_several_cpus_add_up_and_an_idle_cpu_does_not_disturb_the_minimum() {
-        let row = row(&vec![stat(&[100, 300]), stat(&[]), stat(&[50])]).into_syscall(BOTH);
+        let row = row(vec![stat(&[100, 300]), stat(&[]), stat(&[50])]).into_syscall(BOTH);
         assert_eq!((row.name.as_str(), row.calls, row.time_ns()), ("read", 3, 450));
         let latency = row.latency.expect("measured");
         assert_eq!((latency.min(), latency.max(), latency.missing()), (Some(50), Some(300), 0));
@@ -302,7 +302,7 @@ mod tests {
     fn time_off_the_cpu_is_what_was_blocked_and_what_waited() {
         let mut stat = stat(&[1_000]);
         (stat.off_cpu_ns, stat.runqueue_ns) = (700, 200);
-        let row = row(&[stat]).into_syscall(BOTH);
+        let row = row(vec![stat]).into_syscall(BOTH);
         assert_eq!((row.on_cpu.expect("measured").sum(), row.blocked_ns, row.runqueue_ns), (300, 500, 200));
     }
 
@@ -311,15 +311,15 @@ mod tests {
         let mut stat = stat(&[1]);
         stat.errors = 9;
         (stat.errnos[11], stat.errnos[2]) = (5, 1);
-        let row = row(&[stat]).into_syscall(BOTH);
+        let row = row(vec![stat]).into_syscall(BOTH);
         let names: Vec<_> = row.errnos.iter().map(|(name, &count)| (name.as_str(), count)).collect();
         assert_eq!(names, [("EAGAIN", 5), ("ENOENT", 1), ("other", 3)]);
     }
 
     #[test]
     fn a_row_without_calls_is_left_out_and_without_clocks_there_are_no_times() {
-        assert!(row(&[stat(&[])]).is_empty());
-        let row = row(&[stat(&[7])]).into_syscall(Layout { latency: false, on_cpu: false });
+        assert!(row(vec![stat(&[])]).is_empty());
+        let row = row(vec![stat(&[7])]).into_syscall(Layout { latency: false, on_cpu: false });
         assert_eq!((row.calls, row.total_ns, row.latency), (1, None, None));
     }
 }
