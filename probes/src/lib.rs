@@ -2,7 +2,7 @@
 //!
 //! The programs themselves are in `src/bin/`; their built objects, for embedding, in [`prebuilt`].
 #![no_std]
-#![cfg_attr(target_arch = "bpf", feature(core_intrinsics), allow(internal_features))]
+#![cfg_attr(target_arch = "bpf", feature(asm_experimental_arch, core_intrinsics), allow(internal_features))]
 #![expect(clippy::inline_always, reason = "in an eBPF program a call costs more than the few instructions inside")]
 
 /// Value of a member's offset when this kernel has no such member: code behind a test for it is pruned.
@@ -15,3 +15,4 @@ pub mod kernel;
 pub mod prebuilt;
 pub mod syscalls;
 pub mod tcp;
+pub mod watch;

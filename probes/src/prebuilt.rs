@@ -17,6 +17,9 @@ pub static SYSCALLS: &[u8] = object!("syscalls.bpf.o");
 /// `src/bin/tcp.rs`, built.
 pub static TCP: &[u8] = object!("tcp.bpf.o");
 
+/// `src/bin/watch.rs`, built.
+pub static WATCH: &[u8] = object!("watch.bpf.o");
+
 /// `src/bin/floor.rs`, built.
 pub static FLOOR: &[u8] = object!("floor.bpf.o");
 

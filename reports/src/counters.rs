@@ -1,6 +1,11 @@
-//! The kernel's own TCP counters of a network namespace: `/proc/net/snmp`, `netstat` and `sockstat`.
+//! The kernel's own TCP counters of a network namespace: `/proc/net/snmp`, `netstat`, `sockstat` and `sockstat6`.
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read as _, Seek as _},
+    path::Path,
+};
 
 /// One reading. Names are `Tcp.ActiveOpens`, `TcpExt.ListenOverflows` and so on, as `nstat` has them with a dot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -8,8 +13,65 @@ pub struct KernelCounters {
     values: BTreeMap<String, i64>,
     /// Sockets in `TIME_WAIT` now (`sockstat` tw).
     pub time_wait: u64,
-    /// Other TCP sockets in use now (`sockstat` inuse).
+    /// TCP sockets that are open, IPv4 and IPv6, without those in `TIME_WAIT` (`sockstat` and `sockstat6` inuse).
     pub in_use: u64,
+    /// Sockets that no process holds any more, of the whole host (`sockstat` orphan).
+    pub orphans: u64,
+    /// Pages of memory that TCP uses, of the whole host (`sockstat` mem).
+    pub memory_pages: u64,
+}
+
+/// The files of one network namespace, kept open: reading them again needs no entering it.
+#[derive(Debug)]
+pub struct CounterFiles {
+    snmp: File,
+    netstat: File,
+    sockstat: File,
+    /// Absent without IPv6.
+    sockstat6: Option<File>,
+}
+
+impl CounterFiles {
+    /// Opens them.
+    ///
+    /// `net` is `/proc/thread-self/net`, or `/proc/PID/net` for another namespace.
+    ///
+    /// # Errors
+    /// When one of them cannot be opened.
+    pub fn open(net: &Path) -> io::Result<Self> {
+        let open = |name: &str| File::open(net.join(name));
+        Ok(Self {
+            snmp: open("snmp")?,
+            netstat: open("netstat")?,
+            sockstat: open("sockstat")?,
+            sockstat6: open("sockstat6").ok(),
+        })
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn read(&mut self) -> io::Result<KernelCounters> {
+        let mut values = parse_pairs(&whole(&mut self.snmp)?, &["Tcp"]);
+        values.extend(parse_pairs(&whole(&mut self.netstat)?, &["TcpExt"]));
+        let sockstat = whole(&mut self.sockstat)?;
+        let sockstat6 = self.sockstat6.as_mut().map(whole).transpose()?.unwrap_or_default();
+        Ok(KernelCounters {
+            values,
+            time_wait: gauge(&sockstat, "TCP: ", "tw"),
+            in_use: gauge(&sockstat, "TCP: ", "inuse") + gauge(&sockstat6, "TCP6: ", "inuse"),
+            orphans: gauge(&sockstat, "TCP: ", "orphan"),
+            memory_pages: gauge(&sockstat, "TCP: ", "mem"),
+        })
+    }
+}
+
+fn whole(file: &mut File) -> io::Result<String> {
+    let mut text = String::new();
+    file.rewind()?;
+    file.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 impl KernelCounters {
@@ -18,13 +80,9 @@ impl KernelCounters {
     /// `net` is `/proc/self/net`, or `/proc/PID/net` for another namespace.
     ///
     /// # Errors
-    /// When one of the three files cannot be read.
+    /// When one of the files cannot be read.
     pub fn read(net: &Path) -> io::Result<Self> {
-        let text = |name: &str| fs::read_to_string(net.join(name));
-        let mut values = parse_pairs(&text("snmp")?, &["Tcp"]);
-        values.extend(parse_pairs(&text("netstat")?, &["TcpExt"]));
-        let sockstat = text("sockstat")?;
-        Ok(Self { values, time_wait: parse_sockets(&sockstat, "tw"), in_use: parse_sockets(&sockstat, "inuse") })
+        CounterFiles::open(net)?.read()
     }
 
     /// One counter, 0 when this kernel does not have it.
@@ -65,9 +123,10 @@ fn parse_pairs(text: &str, sections: &[&str]) -> BTreeMap<String, i64> {
     values
 }
 
-fn parse_sockets(sockstat: &str, kind: &str) -> u64 {
-    let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP: ")).unwrap_or_default();
-    let mut words = tcp.split_whitespace().skip_while(|&word| word != kind).skip(1);
+/// A number of a `sockstat` line: `TCP: inuse 5 orphan 0 tw 1234`.
+fn gauge(sockstat: &str, line: &str, name: &str) -> u64 {
+    let numbers = sockstat.lines().find_map(|text| text.strip_prefix(line)).unwrap_or_default();
+    let mut words = numbers.split_whitespace().skip_while(|&word| word != name).skip(1);
     words.next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
@@ -85,18 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn sockets_are_taken_from_sockstat() {
-        let sockstat = "sockets: used 90\nTCP: inuse 5 orphan 0 tw 1234 alloc 7 mem 1\nUDP: inuse 1";
-        assert_eq!(["tw", "inuse", "none"].map(|kind| parse_sockets(sockstat, kind)), [1234, 5, 0]);
-        assert_eq!(parse_sockets("", "tw"), 0);
+    fn gauges_are_taken_from_sockstat_by_name() {
+        let sockstat = "sockets: used 90\nTCP: inuse 5 orphan 2 tw 1234 alloc 7 mem 1\nUDP: inuse 3 mem 9";
+        assert_eq!(["inuse", "orphan", "tw", "mem"].map(|name| gauge(sockstat, "TCP: ", name)), [5, 2, 1234, 1]);
+        assert_eq!(gauge("", "TCP: ", "tw"), 0);
     }
 
     #[test]
     fn only_counters_that_moved_are_named_and_gauges_never() {
         let reading = |pairs: &[(&str, i64)]| KernelCounters {
             values: pairs.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
-            time_wait: 0,
-            in_use: 0,
+            ..KernelCounters::default()
         };
         let before = reading(&[("Tcp.ActiveOpens", 1), ("Tcp.CurrEstab", 5), ("Tcp.InSegs", 4)]);
         let after = reading(&[("Tcp.ActiveOpens", 4), ("Tcp.CurrEstab", 9), ("Tcp.InSegs", 4)]);

@@ -5,6 +5,7 @@ pub(crate) mod loading;
 pub(crate) mod syscalls;
 pub(crate) mod task_storage;
 pub(crate) mod tcp;
+pub(crate) mod watch;
 
 /// Lets aya copy a value type of the probes out of a map.
 #[repr(transparent)]

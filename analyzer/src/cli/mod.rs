@@ -6,6 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::watch::WatchArgs;
 pub(crate) use trace::{By, Format, TraceArgs};
 
 /// Traces network servers and their load with eBPF: which system calls cost the time, and how it is distributed.
@@ -50,27 +51,11 @@ pub(crate) struct ReportArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Show one row per listening socket and the host's TCP counters, until Ctrl-C.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-QUEUE/LIMIT  connections that wait for accept, and the backlog in force: a listener holds one more than that
-HIGH         most that were seen waiting since the start of watch (it looks ten times an interval)
-DROPS        connection attempts dropped since the start of watch, and per second; retried SYNs count again
-EVER         the same since the socket was made, as `ss -lntm` shows it after the d
-OWNER        a process that holds the socket: its id and name")]
-pub(crate) struct WatchArgs {
-    /// Time between rows, such as 1s or 500ms
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
-    pub(crate) interval: Duration,
-    /// Stop after this many rounds
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) count: Option<u64>,
-}
-
 const LONGEST: Duration = Duration::from_hours(365 * 24);
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
-fn positive_duration(text: &str) -> Result<Duration, String> {
+/// A time longer than nothing, such as `10s` or `1m30s`.
+pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
     let duration = humantime::parse_duration(text).map_err(|error| format!("{error} (10s, 500ms, 1m30s)"))?;
     match duration {
         Duration::ZERO => Err("must be longer than nothing".to_owned()),
@@ -79,8 +64,8 @@ fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Shorter ones cost more than they show.
-fn interval(text: &str) -> Result<Duration, String> {
+/// A time between looks. Shorter ones cost more than they show.
+pub(crate) fn interval(text: &str) -> Result<Duration, String> {
     let interval = positive_duration(text)?;
     if interval < SHORTEST_INTERVAL { Err("must be 10ms at least".to_owned()) } else { Ok(interval) }
 }

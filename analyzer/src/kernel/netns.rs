@@ -40,6 +40,17 @@ impl Netns {
         Ok(Self { inode, other: (inode != own_inode).then_some(other) })
     }
 
+    /// The one that a file stands for, such as `/run/netns/NAME`.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
+        let own_inode = Self::of(None)?.inode;
+        let other = File::open(path).with_context(|| format!("failed to open `{}`", path.display()))?;
+        let inode = other.metadata()?.st_ino();
+        Ok(Self { inode, other: (inode != own_inode).then_some(other) })
+    }
+
     /// Does something inside the namespace: on a thread of its own when it is not ours.
     ///
     /// # Errors

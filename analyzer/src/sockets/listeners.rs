@@ -1,4 +1,4 @@
-//! Listening TCP sockets of our network namespace, by `sock_diag`: queue, limit and drops of each.
+//! Listening TCP sockets of a network namespace, by `sock_diag`: queue, limit and drops of each.
 //!
 //! Asks for listeners only (about 0.2 ms): a dump of all states walks every connection's hash chain.
 
@@ -19,6 +19,8 @@ use crate::advice::Advise as _;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listener {
     pub(crate) address: SocketAddr,
+    /// Network device that it is bound to, 0 for any.
+    pub(crate) interface: u32,
     /// Names the socket for as long as it lives, unlike its address (`ss -e` shows it as `sk:`).
     pub(crate) cookie: u64,
     pub(crate) inode: u32,
@@ -30,7 +32,7 @@ pub(crate) struct Listener {
     pub(crate) drops: u32,
 }
 
-/// A netlink socket to ask with, kept open between questions.
+/// A netlink socket to ask with, kept open between questions. It asks the namespace in which it was opened.
 pub(crate) struct ListenerQuery {
     socket: Socket,
 }
@@ -112,6 +114,7 @@ fn listener(response: &InetResponse) -> Listener {
     });
     Listener {
         address: SocketAddr::new(id.source_address, id.source_port),
+        interface: id.interface_id,
         cookie: u64::from_ne_bytes(id.cookie),
         inode: response.header.inode,
         queue: response.header.recv_queue,

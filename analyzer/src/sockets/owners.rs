@@ -1,8 +1,12 @@
 //! Which process holds a socket, by the inode that `/proc/PID/fd` shows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
-use procfs::process::{FDTarget, Process, all_processes};
+use procfs::process::{Process, all_processes};
 
 /// A process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +45,15 @@ pub(crate) fn owners_of(inodes: &BTreeSet<u32>) -> BTreeMap<u32, Owner> {
     owners
 }
 
+/// By the links alone: a process may have a million descriptors.
 fn sockets(process: &Process) -> BTreeSet<u32> {
-    let Ok(descriptors) = process.fd() else { return BTreeSet::new() };
-    descriptors
-        .flatten()
-        .filter_map(|descriptor| match descriptor.target {
-            FDTarget::Socket(inode) => u32::try_from(inode).ok(),
-            _ => None,
-        })
-        .collect()
+    let folder = Path::new("/proc").join(process.pid.to_string()).join("fd");
+    let links =
+        fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+    links.filter_map(|link| inode(link.to_str()?)).collect()
+}
+
+/// `socket:[12345]`.
+fn inode(link: &str) -> Option<u32> {
+    link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }

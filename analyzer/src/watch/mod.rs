@@ -1,77 +1,154 @@
 //! `analyzer watch`: listen queues, drops and the host's TCP counters, live.
 //!
-//! By polling `sock_diag` and `/proc/net`: no probes, and no root but for the names of other users' processes.
+//! Polls `sock_diag` and `/proc/net`; probes add what polling cannot see, where they can be had.
+//! Readings go one way: collect -> history -> round -> lines, JSON or the screen.
 
+mod alert;
+mod args;
+mod causes;
+mod collect;
+mod groups;
 mod history;
-mod show;
+mod lines;
+mod namespaces;
+mod order;
+mod round;
+#[cfg(test)]
+mod sample;
+mod screen;
+mod settings;
+mod track;
+mod waits;
 
 use std::{
-    collections::BTreeSet,
-    io,
+    io::{self, IsTerminal as _, Write as _},
     sync::mpsc::RecvTimeoutError,
     time::{Duration, Instant},
 };
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
-use crate::{
-    cli::WatchArgs,
-    events::{Event, Events},
-    kernel::netns::Netns,
-    say::say,
-    sockets::{listeners::ListenerQuery, owners::owners_of},
+pub(crate) use self::args::WatchArgs;
+use self::{
+    collect::Collector,
+    round::Round,
+    screen::{Screen, Waited},
 };
-use history::History;
-use show::Screen;
+use crate::{
+    events::{Event, Events},
+    say::say,
+};
 
 /// Looks at the queues per interval: the high-water mark sees peaks between rows. A look takes about 0.2 ms.
 const LOOKS_PER_INTERVAL: u32 = 10;
 /// No more often than this.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 
-/// Runs `analyzer watch` until Ctrl-C or its count; returns the exit status.
+/// Exit status when an alert came true.
+const ALERTED: u8 = 3;
+
+/// Runs `analyzer watch` until it is told to stop, its count, or an alert; returns the exit status.
 ///
 /// # Errors
-/// When the kernel does not answer, or stdout cannot be written.
+/// When the kernel does not answer, or the output cannot be written.
 pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
     let events = Events::listen()?;
-    let query = ListenerQuery::open()?;
-    let netns = Netns::of(None)?;
-    let mut history = History::begin(query.listeners()?, netns.counters()?, Instant::now());
-    let mut screen = Screen::new(io::stdout());
+    let mut collector = Collector::begin(args)?;
+    let mut output = Output::open(args, collector.missing())?;
     let pause = (args.interval / LOOKS_PER_INTERVAL).max(SHORTEST_PAUSE).min(args.interval);
-    if !rustix::process::geteuid().is_root() {
-        say("owners of other users' sockets are not shown: that needs root (sudo analyzer watch)");
-    }
     let mut rounds = 0;
-    let mut next_row = Instant::now() + args.interval;
-    loop {
+    let mut next_row = if output.is_screen() || args.once { Instant::now() } else { Instant::now() + args.interval };
+    let breach = loop {
         let wait = pause.min(next_row.saturating_duration_since(Instant::now()));
-        match events.receiver.recv_timeout(wait) {
-            Ok(Event::Interrupted(_)) | Err(RecvTimeoutError::Disconnected) => break,
-            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+        if output.wait(wait, &events)? == Waited::Quit {
+            break None;
         }
-        history.look(query.listeners()?);
         if Instant::now() < next_row {
+            collector.look()?;
             continue;
         }
         // After a pause (SIGSTOP, a laptop asleep) rows go on from now instead of catching up.
         next_row = (next_row + args.interval).max(Instant::now());
-        name_owners(&mut history);
-        screen.show(&history.round(netns.counters()?, Instant::now()))?;
+        let mut round = collector.round()?;
+        round.keep_ports(&args.port);
+        output.show(&round)?;
         rounds += 1;
-        if args.count.is_some_and(|count| rounds >= count) {
-            break;
+        let breach = args.alert.iter().find_map(|alert| alert.breach(&round));
+        if breach.is_some() || args.once || args.count.is_some_and(|count| rounds >= count) {
+            break breach;
         }
+    };
+    output.finish()?;
+    if let Some(breach) = breach {
+        say(format_args!("alert {breach}"));
+        return Ok(ALERTED);
     }
-    screen.finish()?;
     Ok(0)
 }
 
-/// Looks owners up once per socket: it means walking through every process.
-fn name_owners(history: &mut History) {
-    let unnamed: BTreeSet<u32> = history.unnamed().collect();
-    if !unnamed.is_empty() {
-        history.name(&owners_of(&unnamed));
+/// Where rounds go.
+enum Output {
+    Lines {
+        /// The header was written.
+        begun: bool,
+    },
+    Json,
+    Screen(Box<Screen>),
+}
+
+impl Output {
+    /// A screen on a terminal, lines elsewhere and where only one round is asked for.
+    fn open(args: &WatchArgs, missing: &[String]) -> Result<Self> {
+        if !args.json && !args.once && io::stdout().is_terminal() {
+            return Ok(Self::Screen(Box::new(Screen::open(args.interval)?)));
+        }
+        if args.json {
+            return Ok(Self::Json);
+        }
+        for missing in missing {
+            say(format_args!("not shown: {missing}"));
+        }
+        Ok(Self::Lines { begun: false })
     }
+
+    fn is_screen(&self) -> bool {
+        matches!(self, Self::Screen(_))
+    }
+
+    fn wait(&mut self, time: Duration, events: &Events) -> Result<Waited> {
+        if let Self::Screen(screen) = self {
+            return screen.wait(time, events);
+        }
+        match events.receiver.recv_timeout(time) {
+            Ok(Event::Interrupted(_)) | Err(RecvTimeoutError::Disconnected) => Ok(Waited::Quit),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => Ok(Waited::Over),
+        }
+    }
+
+    fn show(&mut self, round: &Round) -> Result<()> {
+        match self {
+            Self::Screen(screen) => screen.show(round),
+            Self::Json => write(&(serde_json::to_string(round).context("bug: a round is JSON")? + "\n")),
+            Self::Lines { begun } => {
+                let header =
+                    if std::mem::replace(begun, true) { String::new() } else { format!("{}\n", lines::HEADER) };
+                write(&(header + &lines::lines(round)))
+            }
+        }
+    }
+
+    /// Gives the terminal back and leaves the last figures standing on it.
+    fn finish(self) -> Result<()> {
+        match self {
+            Self::Screen(screen) => write(&screen.close()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn write(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
 }

@@ -14,7 +14,7 @@ fn traced_with_counters(args: &[&str]) -> Run {
     Run::of(with_counters.output().unwrap(), results)
 }
 
-fn kernel_counter(netstat: &str, name: &str) -> i64 {
+pub(crate) fn kernel_counter(netstat: &str, name: &str) -> i64 {
     let mut lines = netstat.lines().filter(|line| line.starts_with("TcpExt:"));
     let (names, numbers) = (lines.next().unwrap(), lines.next().unwrap());
     let at = names.split_whitespace().position(|word| word == name).unwrap();

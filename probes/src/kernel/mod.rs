@@ -1,6 +1,8 @@
 //! What the eBPF programs are made with, apart from aya: kernel side only.
 
+pub mod atomic;
 pub mod counting;
+pub mod descriptors;
 pub mod member;
 pub mod shared;
 pub mod task_storage;

@@ -26,7 +26,9 @@ pub(super) fn decide(tables: &mut [Vec<Row>], asked_for: bool) -> usize {
     settle(tables, |_| true);
     for depth in 1..=2 {
         if headlines > 0 {
-            tables.iter_mut().for_each(|table| by_siblings(table, &group, depth));
+            for table in tables.iter_mut() {
+                by_siblings(table, &group, depth);
+            }
         }
     }
     looks
@@ -88,18 +90,23 @@ fn level(metric: &Metric, group: &str) -> usize {
 
 /// What the metric is a part or a detail of; `None` for a headline.
 fn part_of(metric: &Metric, group: &str) -> Option<Metric> {
-    let rate = || Some(Metric::new("", Measure::RequestsPerS));
     let owner = metric.owner.as_str();
     match (owner.split_once('.'), metric.measure) {
         (Some((of, _)), Measure::CallsPerRequest | Measure::TimePerRequest) if of == group => {
             Some(Metric::new(of, metric.measure))
         }
         (Some((of, _)), _) if of == group => Some(Metric::new(owner, Measure::TimePerRequest)),
-        (Some(_), _) => rate(),
-        (None, Measure::RequestsPerS | Measure::Failures | Measure::Lost) if owner.is_empty() => None,
-        (None, Measure::P50 | Measure::P99) if owner == "request" => None,
-        (None, Measure::CallsPerRequest | Measure::TimePerRequest) if owner == group => None,
-        (None, _) => rate(),
+        (None, measure) if is_headline(owner, measure, group) => None,
+        _ => Some(Metric::new("", Measure::RequestsPerS)),
+    }
+}
+
+fn is_headline(owner: &str, measure: Measure, group: &str) -> bool {
+    match measure {
+        Measure::RequestsPerS | Measure::Failures | Measure::Lost => owner.is_empty(),
+        Measure::P50 | Measure::P99 => owner == "request",
+        Measure::CallsPerRequest | Measure::TimePerRequest => owner == group,
+        _ => false,
     }
 }
 

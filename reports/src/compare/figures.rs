@@ -2,12 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    Metric,
-    grouping::Members,
-    metric::Measure::{self, *},
-    shifts::Distribution,
-};
+use super::{Metric, grouping::Members, metric::Measure, shifts::Distribution};
 use crate::{
     bench::BenchResult,
     histogram::Histogram,
@@ -65,7 +60,7 @@ impl Figures {
         }
         if recording.origin.is_none() && !recording.groups.is_empty() {
             let lost = recording.groups.iter().fold(0u64, |lost, group| lost.saturating_add(group.loss.total()));
-            figures.put("", Lost, Some(lost as f64));
+            figures.put("", Measure::Lost, Some(lost as f64));
         }
         figures.cpu(recording);
         for stated in recording.origin.iter().flat_map(|origin| &origin.stated) {
@@ -120,17 +115,17 @@ impl Figures {
         let (ok, failed) = (total(|result| result.ok), total(BenchResult::failures));
         let (elapsed_ns, connected) = (total(|result| result.elapsed_ns), total(|result| result.connected));
         self.requests = (ok > 0).then_some(ok);
-        self.put("", RequestsPerS, ratio(ok as f64 * 1e9, elapsed_ns));
-        self.put("", Failures, ratio(failed as f64, ok.saturating_add(failed)));
-        self.put("", RequestsPerConnection, ratio(ok as f64, connected));
+        self.put("", Measure::RequestsPerS, ratio(ok as f64 * 1e9, elapsed_ns));
+        self.put("", Measure::Failures, ratio(failed as f64, ok.saturating_add(failed)));
+        self.put("", Measure::RequestsPerConnection, ratio(ok as f64, connected));
         let cpu = total(|result| result.client_cpu_ns);
-        self.put("bench", CpuPerRequest, ratio(cpu as f64, ok).filter(|_| cpu > 0));
+        self.put("bench", Measure::CpuPerRequest, ratio(cpu as f64, ok).filter(|_| cpu > 0));
         for (name, histogram) in [
             ("connect", merged(results.iter().map(|result| &result.connect))),
             ("request", merged(results.iter().map(|result| &result.request))),
         ] {
             if let Some(histogram) = histogram {
-                self.put(name, Mean, histogram.mean());
+                self.put(name, Measure::Mean, histogram.mean());
                 self.quantiles(name, &histogram);
             }
         }
@@ -147,9 +142,9 @@ impl Figures {
         let calls = ByTime::of(group);
         let (all_calls, working_ns) = (calls.calls(), calls.working_ns());
         if let Some(requests) = self.requests {
-            self.put(&group.name, CallsPerRequest, ratio(all_calls as f64, requests));
+            self.put(&group.name, Measure::CallsPerRequest, ratio(all_calls as f64, requests));
             let known = !count_only && calls.working.iter().all(|row| row.total_ns.is_some());
-            self.put(&group.name, TimePerRequest, ratio(working_ns as f64, requests).filter(|_| known));
+            self.put(&group.name, Measure::TimePerRequest, ratio(working_ns as f64, requests).filter(|_| known));
         }
         for row in calls.working.iter().chain(&calls.waiting) {
             let owner = owner(&group.name, row);
@@ -168,13 +163,13 @@ impl Figures {
         let total = row.total_ns.map(|ns| ns as f64);
         match self.requests {
             Some(requests) => {
-                self.put(owner, CallsPerRequest, ratio(row.calls as f64, requests));
-                self.put(owner, TimePerRequest, total.and_then(|total| ratio(total, requests)));
+                self.put(owner, Measure::CallsPerRequest, ratio(row.calls as f64, requests));
+                self.put(owner, Measure::TimePerRequest, total.and_then(|total| ratio(total, requests)));
             }
-            None => self.put(owner, Calls, Some(row.calls as f64)),
+            None => self.put(owner, Measure::Calls, Some(row.calls as f64)),
         }
-        self.put(owner, Total, total);
-        self.put(owner, Mean, row.mean_ns());
+        self.put(owner, Measure::Total, total);
+        self.put(owner, Measure::Mean, row.mean_ns());
         if let Some(latency) = &row.latency {
             self.quantiles(owner, latency);
         }
@@ -187,7 +182,7 @@ impl Figures {
             let samples = resources.samples.iter().filter_map(|sample| sample.groups.get(number));
             let used =
                 samples.fold(0u64, |sum, sample| sum.saturating_add(sample.user_ns).saturating_add(sample.system_ns));
-            self.put(name, CpuPerRequest, ratio(used as f64, requests).filter(|_| used > 0));
+            self.put(name, Measure::CpuPerRequest, ratio(used as f64, requests).filter(|_| used > 0));
         }
     }
 }
@@ -255,12 +250,12 @@ pub(super) fn fill_in_absent_calls(groups: &mut [Members]) {
             }
             run.figures.waiting.insert(owner.clone(), waits);
             if run.figures.requests.is_some() {
-                run.figures.put(owner, CallsPerRequest, Some(0.0));
-                run.figures.put(owner, TimePerRequest, Some(0.0));
+                run.figures.put(owner, Measure::CallsPerRequest, Some(0.0));
+                run.figures.put(owner, Measure::TimePerRequest, Some(0.0));
             } else {
-                run.figures.put(owner, Calls, Some(0.0));
+                run.figures.put(owner, Measure::Calls, Some(0.0));
             }
-            run.figures.put(owner, Total, Some(0.0));
+            run.figures.put(owner, Measure::Total, Some(0.0));
         }
     }
 }

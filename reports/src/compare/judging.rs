@@ -122,7 +122,7 @@ fn row(a: &Members, b: &Members, metric: &Metric, wanted: &Wanted) -> Row {
     let (summary_a, summary_b) = (Summary::of(&of_a), Summary::of(&of_b));
     let ratio = summary_a.zip(summary_b).map(|(a, b)| b.median / a.median).filter(|ratio| ratio.is_finite());
     let interval = statistics::ratio_of_medians(&of_a, &of_b, statistics::seed_of(&metric.to_string()));
-    let enough = statistics::least_p(of_a.len(), of_b.len()) <= ALPHA;
+    let enough = of_a.len().min(of_b.len()) >= statistics::LEAST_RUNS;
     Row {
         metric: metric.clone(),
         unit: metric.measure.unit(),

@@ -116,6 +116,8 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// How many figures were tested together: the adjusted p values pay for that many looks.
     pub looks: usize,
+    /// The metrics were named by the user: each pays for all of them, without an order.
+    pub asked_for: bool,
     /// Runs that are in no group.
     pub left_out: Vec<LeftOut>,
     /// What became of each rule.
@@ -158,21 +160,21 @@ pub fn run(options: &Options) -> Result<Outcome, CompareError> {
     let wanted = metric::Wanted::new(options, &members)?;
     let mut tables: Vec<Vec<Row>> =
         (1..members.len()).map(|other| judging::rows(&members[0], &members[other], &wanted)).collect();
-    let looks = deciding::decide(&mut tables, !options.metrics.is_empty());
+    let asked_for = !options.metrics.is_empty();
+    let looks = deciding::decide(&mut tables, asked_for);
     let rulings = rules::judge(&options.rules, &tables)?;
-    let distributions: Vec<_> = members.iter().map(|group| shifts::distributions(group)).collect();
+    let distributions: Vec<_> = members.iter().map(shifts::distributions).collect();
     let pairs = tables.into_iter().zip(differences).enumerate().map(|(number, (rows, differences))| {
         let other = number + 1;
         Pair {
             other,
             differences,
-            long_connections: LongConnections::of(&members[0], &members[other], &rows)
-                .filter(|_| options.metrics.is_empty()),
+            long_connections: LongConnections::of(&members[0], &members[other], &rows).filter(|_| !asked_for),
             shifts: shifts::between(&distributions[0], &distributions[other]),
             rows,
         }
     });
     let pairs = pairs.collect();
     let groups = members.iter().map(grouping::Members::described).collect();
-    Ok(Outcome { comparison: Comparison { groups, pairs, looks, left_out, rulings }, distributions })
+    Ok(Outcome { comparison: Comparison { groups, pairs, looks, asked_for, left_out, rulings }, distributions })
 }

@@ -86,14 +86,14 @@ impl RulingKind {
 pub(super) fn judge(rules: &[Rule], tables: &[Vec<Row>]) -> Result<Vec<Ruling>, CompareError> {
     let mut rulings = Vec::new();
     for rule in rules {
-        let named = |row: &&Row| row.metric.to_string() == rule.metric;
-        if !tables.iter().flatten().any(|row| named(&row)) {
+        let is_meant = |row: &&Row| row.metric.to_string() == rule.metric;
+        if !tables.iter().flatten().any(|row| is_meant(&row)) {
             let mut names: Vec<_> = tables.iter().flatten().map(|row| row.metric.to_string()).collect();
             names.dedup();
             return Err(metric::no_such(&printable(&rule.metric), &names));
         }
         for (number, table) in tables.iter().enumerate() {
-            let row = table.iter().find(named);
+            let row = table.iter().find(is_meant);
             rulings.push(Ruling {
                 rule: rule.clone(),
                 other: number + 1,

@@ -66,7 +66,6 @@ impl Reader {
         let value = value.trim();
         match key {
             "Connect" => self.connection_times(value),
-            "Processing" | "Waiting" | "Total" => true,
             "Server Hostname"
             | "Server Port"
             | "Document Path"
@@ -86,7 +85,10 @@ impl Reader {
             | "Total body sent"
             | "Requests per second"
             | "Time per request"
-            | "Transfer rate" => true,
+            | "Transfer rate"
+            | "Processing"
+            | "Waiting"
+            | "Total" => true,
             // The rest of the transfer rate, for uploads.
             _ => key.ends_with("kb/s sent") || key.ends_with("kb/s total"),
         }

@@ -259,7 +259,7 @@ fn row(columns: &[Column], line: &str) -> Option<Syscall> {
             Column::Longest => longest = Some(decimal::in_unit(word, SECOND_NS)?.ns),
             Column::Calls => row.calls = word.parse().ok()?,
             Column::Errors => row.errors = word.parse().ok()?,
-            Column::Name => row.name = word.to_owned(),
+            Column::Name => word.clone_into(&mut row.name),
         }
     }
     if row.errors > row.calls || is_number(&row.name) {

@@ -29,8 +29,9 @@ impl Random {
 
     /// Evenly in `0..below`; 0 when there is nothing below.
     pub fn index(&mut self, below: usize) -> usize {
-        let high = u128::from(self.bits()) * below as u128 >> 64;
-        usize::try_from(high).expect("bug: less than `below`")
+        let high = (u128::from(self.bits()) * below as u128) >> 64;
+        // Always: it is less than `below`.
+        usize::try_from(high).unwrap_or(0)
     }
 }
 
