@@ -12,6 +12,7 @@ def rows(load, figures):
     built = []
     for name, own in figures.items():
         row = {"variant": name, "best": pick(own["best"]), "median": statistics.median(own["median"])}
+        row["best_times_untraced"] = row["best"] / pick(bare["best"])
         row["times_untraced"] = ranged(a / b for a, b in zip(own["median"], bare["median"]))
         for key, base in (("times_empty", EMPTY), ("times_floor", TWO_CLOCK_READS)):
             if load.better == "lower" and base in figures:
@@ -42,16 +43,17 @@ def show(load, built):
     if load.better == "lower" and load.name == "null call":
         columns += [("x empty pair", "times_empty"), ("x floor", "times_floor")]
     head = "".join(f"{title:>22}" for title, _ in columns)
-    print(f"\n{load.name}: {load.unit}\n  {'':<34}{best:>12}{'median':>12}{head}")
+    print(f"\n{load.name}: {load.unit}\n  {'':<34}{best:>14}{'x ' + best:>12}{'median':>14}{head}")
     for row in built:
         ratios = "".join(f"{ratio(row.get(key), row['variant']):>22}" for _, key in columns)
-        print(f"  {row['variant']:<34}{row['best']:>12,.1f}{row['median']:>12,.1f}{ratios}")
+        print(f"  {row['variant']:<34}{row['best']:>14,.1f}{row['best_times_untraced']:>12.2f}{row['median']:>14,.1f}{ratios}")
 
 
 def ratio(found, variant):
     if found is None or variant == NONE:
         return "-"
-    return f"{digits(found['value'])} ({digits(found['least'])}-{digits(found['most'])})"
+    value, least, most = (digits(found[key]) for key in ("value", "least", "most"))
+    return value if least == most else f"{value} ({least}-{most})"
 
 
 def digits(value):

@@ -14,7 +14,7 @@ class Load:
 
     better = "lower"
 
-    def __init__(self, name, unit, words, fast, slow, name_in_kernel="fixture", alone=False, per_unit=True):
+    def __init__(self, name, unit, words, fast, slow, name_in_kernel="fixture", alone=False, divisor=None):
         self.name = name
         self.unit = unit
         self.words = words
@@ -23,8 +23,8 @@ class Load:
         self.name_in_kernel = name_in_kernel
         # One process, without children.
         self.alone = alone
-        # The program says how long all took, not how long a unit.
-        self.per_unit = per_unit
+        # By this a printed figure is divided, where it is not that of all units.
+        self.divisor = divisor
 
     def units(self, slow):
         return self.slow if slow else self.fast
@@ -59,7 +59,7 @@ class Load:
         for line in text.splitlines():
             words = line.split()
             if len(words) == 2 and all(word.replace(".", "", 1).isdigit() for word in words):
-                divisor = units if self.per_unit else 1
+                divisor = self.divisor or units
                 return float(words[0]) / divisor, float(words[1]) / divisor
         sys.exit(f"bench-overhead: {self.name}: no figures in what was printed:\n{text}")
 
@@ -81,18 +81,18 @@ def every(scratch, scale):
         return max(1, int(units * scale))
 
     timed = [FIXTURE, "timed", "1"]
-    find = timed + ["find", tree, "-size", "+1"]
+    find = [FIXTURE, "timed", "UNITS", "find", tree, "-size", "+1"]
     return {
         "null": Load(
             "null call", "ns per getpid()", [FIXTURE, "null-calls", "UNITS"], scaled(1_000_000), scaled(20_000),
-            alone=True, per_unit=False,
+            alone=True, divisor=1,
         ),
         "dd": Load(
             "dd bs=4k", "ns per block", timed + ["dd", "if=/dev/zero", "of=/dev/null", "bs=4k", "count=UNITS"],
             scaled(200_000), scaled(10_000), name_in_kernel="dd",
         ),
-        "find": Load("find -size", "ns per file", find, files, files, name_in_kernel="find"),
+        "find": Load("find -size", "ns per file", find, scaled(20), 1, name_in_kernel="find", divisor=files),
         "fork": Load(
-            "fork + exec", "ns per child", timed + [FIXTURE, "forks", "UNITS", "10"], scaled(200), scaled(50),
+            "fork + exec", "ns per child", timed + [FIXTURE, "forks", "UNITS", "10"], scaled(200), scaled(40),
         ),
     }  # fmt: skip

@@ -84,6 +84,15 @@ def served(output):
     return wrong or lost(named(recording, "server")) or refused(recording)
 
 
+def ring(output):
+    """200 replies through io_uring, each submission and each completion seen."""
+    group = named(recorded(output), "server")
+    sends = [row for row in group.get("io_uring", []) if "SEND" in row["opcode"].upper()]
+    completed, submitted = (sum(row[key] for row in sends) for key in ("completed", "submitted"))
+    wrong = "" if completed == submitted == 200 else f"sends: {submitted} submitted, {completed} completed"
+    return wrong or lost(group) or refused(recorded(output))
+
+
 def printed(*texts):
     def wrong(output):
         return "; ".join(f"no `{text}` in the output" for text in texts if text not in output.stdout)
@@ -116,6 +125,11 @@ CHECKS = [
         "server and load",
         f"{TRACE} --target echo-epoll-lt -- bench --mode short --connections 10 --rounds 20",
         served,
+    ),
+    Check(
+        "io_uring",
+        f"{TRACE} --target echo-uring -- bench --mode long --connections 10 --rounds 20",
+        ring,
     ),
     Check("table", "analyzer trace -- fixture calls 40", printed("getsid", "complete: no event was lost")),
     Check(
