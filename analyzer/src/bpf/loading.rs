@@ -70,12 +70,15 @@ fn first_line(error: &ProgramError) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
+/// Tracepoints by their present name and by the one that older kernels have, with the same first arguments.
+const RENAMED: [(&str, &str); 1] = [("io_uring_submit_req", "io_uring_submit_sqe")];
+
 /// Verifies a tracepoint program of the same name as its hook.
 pub(crate) fn load_tracepoint(ebpf: &mut Ebpf, hook: &str, types: &KernelTypes) -> Result<(), Off> {
-    if !types.own.has_tracepoint(hook) {
-        return Err(Off::NoHook);
-    }
-    tracepoint(ebpf, hook).load(hook, &types.aya).map_err(Off::Refused)
+    let former = RENAMED.iter().filter(|(now, _)| *now == hook).map(|(_, former)| *former);
+    let mut names = std::iter::once(hook).chain(former);
+    let Some(name) = names.find(|name| types.own.has_tracepoint(name)) else { return Err(Off::NoHook) };
+    tracepoint(ebpf, hook).load(name, &types.aya).map_err(Off::Refused)
 }
 
 /// Verifies an iterator over tasks.
