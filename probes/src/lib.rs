@@ -2,6 +2,7 @@
 //!
 //! The programs themselves are in `src/bin/`; their built objects, for embedding, in [`prebuilt`].
 #![no_std]
+#![cfg_attr(target_arch = "bpf", feature(asm_experimental_arch))]
 #![expect(clippy::inline_always, reason = "in an eBPF program a call costs more than the few instructions inside")]
 
 /// Value of a member's offset when this kernel has no such member: code behind a test for it is pruned.

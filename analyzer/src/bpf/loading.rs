@@ -46,6 +46,8 @@ impl KernelTypes {
 pub(crate) enum Off {
     /// The kernel has no such hook.
     NoHook,
+    /// The kernel has it, but it does not tell what the program is for.
+    NotTold(&'static str),
     /// The kernel refused the program.
     Refused(ProgramError),
 }
@@ -55,6 +57,7 @@ impl Off {
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::NoHook => "this kernel has no such tracepoint".to_owned(),
+            Self::NotTold(what) => format!("this kernel does not tell {what}"),
             Self::Refused(error) => first_line(error),
         }
     }
@@ -72,10 +75,18 @@ fn first_line(error: &ProgramError) -> String {
 
 /// Verifies a tracepoint program of the same name as its hook.
 pub(crate) fn load_tracepoint(ebpf: &mut Ebpf, hook: &str, types: &KernelTypes) -> Result<(), Off> {
+    load_tracepoint_as(ebpf, hook, hook, types)
+}
+
+/// Verifies a tracepoint program with a name of its own.
+pub(crate) fn load_tracepoint_as(ebpf: &mut Ebpf, name: &str, hook: &str, types: &KernelTypes) -> Result<(), Off> {
     if !types.own.has_tracepoint(hook) {
         return Err(Off::NoHook);
     }
-    tracepoint(ebpf, hook).load(hook, &types.aya).map_err(Off::Refused)
+    tracepoint(ebpf, name).load(hook, &types.aya).map_err(|error| {
+        log::debug!("{name}: {error}");
+        Off::Refused(error)
+    })
 }
 
 /// Verifies an iterator over tasks.

@@ -6,7 +6,11 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use aya::{Ebpf, EbpfLoader, maps::PerCpuArray};
+use aya::{
+    Ebpf, EbpfLoader,
+    maps::{PerCpuArray, ProgramArray},
+    programs::ProgramFd,
+};
 use aya_log::EbpfLogger;
 use probes::{
     ABSENT,
@@ -34,6 +38,8 @@ use crate::kernel::syscall_names::{Selection, name_of};
 const HOOKS: [&str; 4] = ["sched_process_exit", "task_newtask", "sys_enter", "sys_exit"];
 
 const NR_EXECVE: u32 = Sysno::execve as u32;
+const NR_ACCEPT: u32 = Sysno::accept as u32;
+const NR_ACCEPT4: u32 = Sysno::accept4 as u32;
 
 /// The loaded probes. Dropping them detaches everything.
 pub(crate) struct SyscallProbes {
@@ -76,6 +82,8 @@ impl SyscallProbes {
             .override_global("SELECTIVE", &selective, true)
             .override_global("SELECTION", words.as_slice(), true)
             .override_global("NR_EXECVE", &NR_EXECVE, true)
+            .override_global("NR_ACCEPT", &NR_ACCEPT, true)
+            .override_global("NR_ACCEPT4", &NR_ACCEPT4, true)
             .override_global("TASK_PID", &pid, true)
             .override_global("TASK_TGID", &tgid, true)
             .override_global("TASK_GROUP_LEADER", &group_leader, true)
@@ -105,6 +113,15 @@ impl SyscallProbes {
             self.links.push((hook, link));
         }
         Ok(HOOKS.iter().map(|hook| loading::tracepoint_entry(hook, None)).collect())
+    }
+
+    /// Names the program (of the same hook as `sys_exit`) that goes on with descriptors which accept returned.
+    ///
+    /// # Errors
+    /// When the kernel finds that it does not fit.
+    pub(crate) fn hand_accepted_to(&mut self, program: &ProgramFd) -> Result<()> {
+        let map = self.ebpf.map_mut("ACCEPTED").context("bug: no map `ACCEPTED`")?;
+        ProgramArray::try_from(map)?.set(0, program, 0).context("failed to hand accept's returns to the TCP probes")
     }
 
     /// Marks the only thread of a process that we hold before its exec.

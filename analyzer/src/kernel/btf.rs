@@ -2,6 +2,8 @@
 //!
 //! Only what the probes ask for. The format is in the kernel's `Documentation/bpf/btf.rst` (v6.18).
 
+mod enums;
+
 use std::{fs, path::Path};
 
 /// Where the kernel shows its own BTF.

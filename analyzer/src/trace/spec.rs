@@ -1,6 +1,9 @@
 //! What a run was asked to do, checked. Touches nothing but the user database.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Result, anyhow};
 
@@ -34,6 +37,10 @@ pub(crate) struct TraceSpec {
     pub(crate) selection: Selection,
     pub(crate) user: Option<User>,
     pub(crate) ready_timeout: Duration,
+    /// Follow TCP connections.
+    pub(crate) tcp: bool,
+    /// File for a line about each connection.
+    pub(crate) connections: Option<PathBuf>,
 }
 
 impl TraceSpec {
@@ -63,6 +70,8 @@ impl TraceSpec {
             selection,
             user,
             ready_timeout: args.ready_timeout,
+            tcp: !args.no_tcp,
+            connections: args.connections.clone(),
         })
     }
 

@@ -27,7 +27,7 @@ use aya_ebpf::{
         generated::{bpf_seq_write, bpf_task_pt_regs},
     },
     macros::{btf_tracepoint, map},
-    maps::PerCpuArray,
+    maps::{PerCpuArray, ProgramArray},
     programs::BtfTracePointContext,
 };
 use aya_log_ebpf::debug;
@@ -57,6 +57,16 @@ static STATS: PerCpuArray<SyscallStat> = PerCpuArray::with_max_entries(GROUPS * 
 
 #[map]
 static COUNTS: PerCpuArray<u64> = PerCpuArray::with_max_entries(GROUPS * COUNTERS, 0);
+
+/// Goes on with the descriptor that accept returned: the TCP probes' `accepted`, nothing while they are off.
+#[map]
+static ACCEPTED: ProgramArray = ProgramArray::with_max_entries(1, 0);
+
+/// Numbers of `accept` and `accept4`.
+#[unsafe(no_mangle)]
+static NR_ACCEPT: Global<u32> = Global::new(UNKNOWN_NR);
+#[unsafe(no_mangle)]
+static NR_ACCEPT4: Global<u32> = Global::new(UNKNOWN_NR);
 
 /// Count only the calls in `SELECTION`.
 #[unsafe(no_mangle)]
@@ -154,16 +164,22 @@ fn sys_enter(ctx: BtfTracePointContext) -> i32 {
 #[btf_tracepoint(function = "sys_exit")]
 fn sys_exit(ctx: BtfTracePointContext) -> i32 {
     let Some(thread) = THREADS.get(current_task()) else { return 0 };
+    let is_known = thread.entered_ns != 0 || matches!(thread.phase, phase::UNSELECTED | phase::ADOPTED);
+    let nr = thread.nr;
     if thread.entered_ns == 0 {
         exit_without_start(thread);
-        return 0;
+    } else {
+        // SAFETY: takes nothing, returns a number.
+        let latency_ns = unsafe { bpf_ktime_get_ns() }.saturating_sub(thread.entered_ns);
+        thread.entered_ns = 0;
+        thread.phase = phase::OUTSIDE;
+        if let Some(stat) = stat(thread) {
+            add(stat, latency_ns, ctx.arg(1));
+        }
     }
-    // SAFETY: takes nothing, returns a number.
-    let latency_ns = unsafe { bpf_ktime_get_ns() }.saturating_sub(thread.entered_ns);
-    thread.entered_ns = 0;
-    thread.phase = phase::OUTSIDE;
-    if let Some(stat) = stat(thread) {
-        add(stat, latency_ns, ctx.arg(1));
+    if is_known && (nr == NR_ACCEPT4.load() || nr == NR_ACCEPT.load()) && ctx.arg::<i64>(1) >= 0 {
+        // SAFETY: the context is this program's own; on success the call does not return.
+        unsafe { ACCEPTED.tail_call(&ctx, 0) };
     }
     0
 }
