@@ -12,6 +12,8 @@ mod run;
 mod style;
 mod syscalls;
 mod tcp;
+mod tcp_connects;
+mod tcp_lives;
 
 pub use bench::bench;
 pub use overview::overview;

@@ -51,7 +51,7 @@ fn traced(page: &mut Page, recording: &Recording, style: &Style) {
         output(page, &group.output);
     }
     page.blank();
-    tcp::write(page, recording.tcp.as_ref());
+    tcp::write(page, recording.tcp.as_ref(), style);
     page.blank();
     completeness::write(page, recording);
 }
