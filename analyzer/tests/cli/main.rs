@@ -11,4 +11,8 @@ mod report;
 mod stopping;
 mod support;
 mod tcp;
+mod tcp_closes;
+mod tcp_connects;
+mod tcp_listeners;
+mod tcp_scene;
 mod watch;
