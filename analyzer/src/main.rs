@@ -11,6 +11,7 @@ mod process;
 mod report;
 mod say;
 mod sockets;
+mod tcp;
 mod trace;
 mod watch;
 

@@ -46,6 +46,8 @@ impl KernelTypes {
 pub(crate) enum Off {
     /// The kernel has no such hook.
     NoHook,
+    /// The kernel has it, but it does not tell what the program is for.
+    NotTold(&'static str),
     /// The kernel refused the program.
     Refused(ProgramError),
 }
@@ -55,6 +57,7 @@ impl Off {
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::NoHook => "this kernel has no such tracepoint".to_owned(),
+            Self::NotTold(what) => format!("this kernel does not tell {what}"),
             Self::Refused(error) => first_line(error),
         }
     }
@@ -75,10 +78,18 @@ const RENAMED: [(&str, &str); 1] = [("io_uring_submit_req", "io_uring_submit_sqe
 
 /// Verifies a tracepoint program of the same name as its hook.
 pub(crate) fn load_tracepoint(ebpf: &mut Ebpf, hook: &str, types: &KernelTypes) -> Result<(), Off> {
+    load_tracepoint_as(ebpf, hook, hook, types)
+}
+
+/// Verifies a tracepoint program with a name of its own.
+pub(crate) fn load_tracepoint_as(ebpf: &mut Ebpf, name: &str, hook: &str, types: &KernelTypes) -> Result<(), Off> {
     let former = RENAMED.iter().filter(|(now, _)| *now == hook).map(|(_, former)| *former);
     let mut names = std::iter::once(hook).chain(former);
-    let Some(name) = names.find(|name| types.own.has_tracepoint(name)) else { return Err(Off::NoHook) };
-    tracepoint(ebpf, hook).load(name, &types.aya).map_err(Off::Refused)
+    let Some(hook) = names.find(|name| types.own.has_tracepoint(name)) else { return Err(Off::NoHook) };
+    tracepoint(ebpf, name).load(hook, &types.aya).map_err(|error| {
+        log::debug!("{name}: {error}");
+        Off::Refused(error)
+    })
 }
 
 /// Verifies an iterator over tasks.

@@ -81,7 +81,7 @@ impl WatchProbes {
         let offsets = offsets.into_iter().collect::<Result<Vec<_>>>()?;
         let mptcp_first = types.offset_if_any("mptcp_sock.first");
         let status = types.offset_if_any("task_struct.thread_info.status");
-        let reason = |name| types.own.enum_value("skb_drop_reason", name);
+        let reason = |name| types.own.enumerator("skb_drop_reason", name);
         let overflow = reason("SKB_DROP_REASON_TCP_LISTEN_OVERFLOW");
         let not_specified = reason("SKB_DROP_REASON_NOT_SPECIFIED").unwrap_or(ABSENT);
         let numbers = [("NR_ACCEPT", Sysno::accept), ("NR_ACCEPT4", Sysno::accept4), ("NR_LISTEN", Sysno::listen)];

@@ -74,6 +74,12 @@ pub(crate) struct TraceArgs {
     /// How long the target may take until it listens
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = positive_duration)]
     pub(crate) ready_timeout: Duration,
+    /// Leave TCP out: no probes for it, no section about it
+    #[arg(long, conflicts_with = "connections")]
+    pub(crate) no_tcp: bool,
+    /// Write a line of JSON about each TCP connection of the network namespace when it ends
+    #[arg(long, value_name = "FILE")]
+    pub(crate) connections: Option<PathBuf>,
     /// Command that makes the load, after `--`
     #[arg(last = true, value_name = "WORKLOAD")]
     pub(crate) workload: Vec<String>,

@@ -2,6 +2,8 @@
 //!
 //! Only what the probes ask for. The format is in the kernel's `Documentation/bpf/btf.rst` (v6.18).
 
+mod enums;
+
 use std::{fs, path::Path};
 
 /// Where the kernel shows its own BTF.
@@ -12,13 +14,11 @@ const MAGIC: u16 = 0xeb9f;
 mod kind {
     pub(super) const STRUCT: u32 = 4;
     pub(super) const UNION: u32 = 5;
-    pub(super) const ENUM: u32 = 6;
     pub(super) const TYPEDEF: u32 = 8;
     pub(super) const VOLATILE: u32 = 9;
     pub(super) const CONST: u32 = 10;
     pub(super) const RESTRICT: u32 = 11;
     pub(super) const FUNC: u32 = 12;
-    pub(super) const FUNC_PROTO: u32 = 13;
     pub(super) const TYPE_TAG: u32 = 18;
 }
 
@@ -96,32 +96,9 @@ impl Btf {
         self.has(kind::TYPEDEF, &format!("btf_trace_{name}"))
     }
 
-    /// Number of arguments that a tp_btf program on this tracepoint is given; `None` when there is no such tracepoint.
-    pub(crate) fn tracepoint_arguments(&self, name: &str) -> Option<u32> {
-        let wanted = format!("btf_trace_{name}");
-        let mut types = self.records().map(|(_, record)| record);
-        let typedef =
-            types.find(|record| record.kind == kind::TYPEDEF && self.string(record.name) == wanted.as_bytes())?;
-        let pointer = self.record(typedef.size_or_type)?;
-        let prototype = self.record(pointer.size_or_type).filter(|record| record.kind == kind::FUNC_PROTO)?;
-        // The first one is the probe's own data.
-        u32::try_from(prototype.members).ok()?.checked_sub(1)
-    }
-
     /// Whether the kernel has a function of that name, such as the one behind a BPF helper.
     pub(crate) fn has_function(&self, name: &str) -> bool {
         self.has(kind::FUNC, name)
-    }
-
-    /// Number behind a name of an enumeration of 32 bits; `None` when this kernel has no such name in it.
-    pub(crate) fn enum_value(&self, enumeration: &str, name: &str) -> Option<u32> {
-        let named = |record: &Record| record.kind == kind::ENUM && self.string(record.name) == enumeration.as_bytes();
-        let (id, record) = self.records().find(|(_, record)| named(record))?;
-        let first = self.types[id as usize] + 12;
-        (0..record.members).map(|index| first + 8 * index).find_map(|at| {
-            let is_it = self.string(u32_at(&self.data, at)?) == name.as_bytes();
-            if is_it { u32_at(&self.data, at + 4) } else { None }
-        })
     }
 
     fn has(&self, kind: u32, name: &str) -> bool {
@@ -231,16 +208,6 @@ mod tests {
         assert!(btf.has_tracepoint("sys_enter"));
         assert!(!btf.has_tracepoint("no_such_tracepoint"));
         assert!(btf.has_function("bpf_task_pt_regs"));
-        assert_eq!(btf.tracepoint_arguments("sys_exit"), Some(2));
-        assert_eq!(btf.tracepoint_arguments("no_such_tracepoint"), None);
-    }
-
-    #[test]
-    fn a_name_of_an_enumeration_has_its_number() {
-        let btf = Btf::of_running_kernel().expect("a kernel with BTF");
-        assert_eq!(btf.enum_value("bpf_map_type", "BPF_MAP_TYPE_ARRAY"), Some(2));
-        assert_eq!(btf.enum_value("bpf_map_type", "NO_SUCH_NAME"), None);
-        assert_eq!(btf.enum_value("no_such_enumeration", "BPF_MAP_TYPE_ARRAY"), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     advice::advised,
-    bpf::{loading::KernelTypes, syscalls::SyscallProbes, tcp::TcpProbes},
+    bpf::{loading::KernelTypes, syscalls::SyscallProbes},
     cli::TraceArgs,
     events::Events,
     kernel::netns::Netns,
@@ -30,6 +30,7 @@ use crate::{
         orphans::keep_orphans,
     },
     say::{hint, say},
+    tcp::{ConnectionLines, TcpTrace},
 };
 
 /// Exit status when tracing itself failed.
@@ -83,7 +84,7 @@ fn trace(spec: &TraceSpec, args: &TraceArgs) -> Result<u8> {
         has_workload: workload.is_some(),
     };
     let finish = instruments.until_end(&mut start, &events, limits)?;
-    let tcp = Some(instruments.tcp_since(&start)?);
+    let tcp = instruments.tcp_since(&start)?;
     if let Some(workload) = &mut workload {
         end_workload(&mut workload.process, &finish.end);
         let target = target.as_ref().map(|target| target.pids.as_slice()).unwrap_or_default();
@@ -136,8 +137,8 @@ fn instruments(spec: &TraceSpec, wanted: &Wanted) -> Result<Instruments> {
     let types = KernelTypes::read()?;
     let syscalls = SyscallProbes::load(&types, spec.probe_options(wanted.matching()))?;
     let netns = Netns::of(wanted.first())?;
-    let inode = u32::try_from(netns.inode).map_err(|_| anyhow!("bug: a namespace's inode beyond 32 bits"))?;
-    let tcp = TcpProbes::load(&types, inode)?;
+    let lines = spec.connections.as_deref().map(ConnectionLines::create).transpose()?;
+    let tcp = spec.tcp.then(|| TcpTrace::load(&types, &netns, lines)).transpose()?;
     Ok(Instruments { syscalls, tcp, netns })
 }
 

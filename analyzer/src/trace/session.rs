@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    os::fd::AsFd as _,
+    io,
+    os::fd::{AsFd as _, BorrowedFd},
     thread,
     time::{Duration, Instant},
 };
@@ -26,7 +27,6 @@ use crate::{
     bpf::{
         cost::{self, ProgramClock},
         syscalls::SyscallProbes,
-        tcp::TcpProbes,
     },
     events::Events,
     kernel::netns::Netns,
@@ -34,6 +34,7 @@ use crate::{
         launch::{Launched, pidfd_of},
         perf::PerfCounters,
     },
+    tcp::TcpTrace,
 };
 
 /// How often the probes' messages are printed.
@@ -46,7 +47,7 @@ const QUIET_WITHIN: Duration = Duration::from_millis(500);
 /// Probes in the kernel.
 pub(crate) struct Instruments {
     pub(crate) syscalls: SyscallProbes,
-    pub(crate) tcp: TcpProbes,
+    pub(crate) tcp: Option<TcpTrace>,
     pub(crate) netns: Netns,
 }
 
@@ -112,8 +113,13 @@ impl Instruments {
         interval: Option<Duration>,
     ) -> Result<Start> {
         let calibration = Calibration::begin();
+        if let Some(accepted) = self.tcp.as_mut().and_then(TcpTrace::accepted) {
+            self.syscalls.hand_accepted_to(accepted)?;
+        }
         let mut probes = self.syscalls.attach()?;
-        probes.extend(self.tcp.attach());
+        if let Some(tcp) = &mut self.tcp {
+            probes.extend(tcp.attach(&self.netns)?);
+        }
         let call_cost = calibration.finish(&mut self.syscalls);
         let call_cost = call_cost.inspect_err(|error| log::warn!("the cost of a call is not known: {error}")).ok();
         if let Some(target) = target {
@@ -130,6 +136,7 @@ impl Instruments {
         let (at, at_ns, own_cpu) = (Instant::now(), monotonic_ns(), own_cpu());
         if let Some(workload) = workload {
             self.syscalls.mark_held(workload.pidfd(), CLIENT).context("failed to mark the workload's thread")?;
+            self.mark_for_tcp(workload.pidfd(), CLIENT).context("failed to mark the workload's thread")?;
             workload.release().context("the workload ended before it was released")?;
         }
         Ok(Start { probes, counters, at, at_ns, call_cost, own_cpu, sampler, clock, perf })
@@ -151,8 +158,8 @@ impl Instruments {
         sampler.inspect_err(|error| log::warn!("nothing is sampled: {error:#}")).ok()
     }
 
-    fn objects(&self) -> [&Ebpf; 2] {
-        [self.syscalls.object(), self.tcp.object()]
+    fn objects(&self) -> Vec<&Ebpf> {
+        std::iter::once(self.syscalls.object()).chain(self.tcp.as_ref().map(TcpTrace::object)).collect()
     }
 
     /// Marks the target's threads, until a look finds none that the one before missed.
@@ -164,8 +171,11 @@ impl Instruments {
             let new: Vec<u32> = family.into_iter().filter(|pid| !marked.contains(pid)).collect();
             for &pid in &new {
                 // One that has ended meanwhile has nothing left to trace.
-                let pidfd = pidfd_of(pid).and_then(|pidfd| self.syscalls.mark_running(pidfd.as_fd(), SERVER));
-                match pidfd {
+                let marked_now = pidfd_of(pid).and_then(|pidfd| {
+                    self.mark_for_tcp(pidfd.as_fd(), SERVER)?;
+                    self.syscalls.mark_running(pidfd.as_fd(), SERVER)
+                });
+                match marked_now {
                     Err(error) if error.raw_os_error() != Some(libc::ESRCH) => {
                         return Err(error).with_context(|| format!("failed to mark process {pid}"));
                     }
@@ -180,20 +190,17 @@ impl Instruments {
         }
     }
 
-    /// What TCP did since the start.
+    /// What TCP did since the start; `None` without its probes.
     ///
     /// # Errors
     /// When the counters or the probes' maps cannot be read.
-    pub(crate) fn tcp_since(&self, start: &Start) -> Result<Tcp> {
-        let after = self.netns.counters()?;
-        Ok(Tcp {
-            netns: self.netns.inode,
-            counters: after.moved_since(&start.counters),
-            time_wait: (start.counters.time_wait, after.time_wait),
-            transitions: self.tcp.transitions()?,
-            retransmits: self.tcp.retransmits()?,
-            ..Tcp::default()
-        })
+    pub(crate) fn tcp_since(&mut self, start: &Start) -> Result<Option<Tcp>> {
+        let finish = |tcp: &mut TcpTrace| tcp.finish(&self.netns, &start.counters, monotonic_ns());
+        self.tcp.as_mut().map(finish).transpose()
+    }
+
+    fn mark_for_tcp(&self, pidfd: BorrowedFd<'_>, group: u32) -> io::Result<()> {
+        self.tcp.as_ref().map_or(Ok(()), |tcp| tcp.mark(pidfd, group))
     }
 
     /// Waits for the end of the run, lets the server come to rest, stops counting.

@@ -51,6 +51,10 @@ pub(crate) struct TraceSpec {
     pub(crate) show: Output,
     /// Length of an interval of the series; chosen by the run's length when `None`.
     pub(crate) interval: Option<Duration>,
+    /// Follow TCP connections.
+    pub(crate) tcp: bool,
+    /// File for a line about each connection.
+    pub(crate) connections: Option<PathBuf>,
 }
 
 impl TraceSpec {
@@ -86,6 +90,8 @@ impl TraceSpec {
             by: args.by,
             show: show(args),
             interval: args.interval,
+            tcp: !args.no_tcp,
+            connections: args.connections.clone(),
         })
     }
 

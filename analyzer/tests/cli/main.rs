@@ -14,4 +14,8 @@ mod selection;
 mod stopping;
 mod support;
 mod tcp;
+mod tcp_closes;
+mod tcp_connects;
+mod tcp_listeners;
+mod tcp_scene;
 mod watch;

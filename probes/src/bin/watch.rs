@@ -34,7 +34,7 @@ use probes::{
         descriptors::{Way, read_at, sock_of},
         member::{self, Offset, current_task},
     },
-    tcp::SYN_SENT,
+    tcp::state,
     watch::{LISTENERS, LOST, ListenerEvents, Lost, NAMESPACES, NetnsEvents, WAITING},
 };
 
@@ -86,7 +86,6 @@ offsets!(REGS_NR, REGS_ARG1, REGS_ARG2, TASK_STATUS);
 offsets!(TASK_FILES, FILES_FDT, FDT_FD, FDT_MAX_FDS, FILE_PRIVATE, SOCKET_SK);
 
 const TCP_LISTEN: u8 = 10;
-const TCP_SYN_RECV: u32 = 3;
 const TCP_CLOSE: u32 = 7;
 const IPPROTO_TCP: u16 = 6;
 const IPPROTO_MPTCP: u16 = 262;
@@ -164,7 +163,7 @@ fn inet_sock_set_state(ctx: BtfTracePointContext) -> i32 {
         unsafe { bpf_get_socket_cookie(sock) };
     } else if new == TCP_CLOSE {
         let _ = WAITING_SINCE.remove(&address);
-    } else if old == u32::from(TCP_LISTEN) && new == TCP_SYN_RECV {
+    } else if old == u32::from(TCP_LISTEN) && new == state::SYN_RECV {
         // The new connection's socket, just made of the listener's at the final ACK. Its place in the queue is next.
         // SAFETY: a BTF pointer, the offset is from the kernel's BTF; the clock takes nothing.
         let (protocol, now) = unsafe { (member::read::<u16>(sock, &SOCK_PROTOCOL), bpf_ktime_get_ns()) };
@@ -273,7 +272,7 @@ fn add_wait(events: &mut ListenerEvents, wait_ns: u64) {
 fn tcp_retransmit_skb(ctx: BtfTracePointContext) -> i32 {
     let sock: *const c_void = ctx.arg(0);
     // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
-    if unsafe { member::read::<u8>(sock, &SOCK_STATE) } == SYN_SENT
+    if u32::from(unsafe { member::read::<u8>(sock, &SOCK_STATE) }) == state::SYN_SENT
         && let Some(events) = netns_of(sock).and_then(netns_events)
     {
         add(&mut events.syn_retransmits, 1);

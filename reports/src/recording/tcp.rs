@@ -66,7 +66,7 @@ pub struct Retransmits {
     pub syn_ack: u64,
     /// Segments of established or closing connections.
     pub data: u64,
-    /// Of `data`, tail-loss probes (TcpExt.TCPLossProbes), where the kernel tells.
+    /// Tail-loss probes (TcpExt.TCPLossProbes), where the kernel tells: in `data` unless they sent something new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail_loss_probes: Option<u64>,
 }
@@ -88,7 +88,7 @@ pub struct Tracked {
 }
 
 /// Which end of a connection a socket is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The end that connected.
@@ -100,7 +100,7 @@ pub enum Side {
 }
 
 /// How an attempt to connect came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The three-way handshake was done.
@@ -156,7 +156,8 @@ pub struct ListenerQueue {
     pub limit: u32,
     /// Most that waited at once, looked at whenever a connection came in.
     pub queue_high: u32,
-    /// Attempts dropped during the run (`sk_drops`), retried SYNs counted again.
+    /// Attempts dropped during the run, retried ones counted again. From `sk_drops`, which counts more: those at the final
+    /// ACK twice, and bare ACKs while accept is deferred. That is put right here unless the probe that sees it is off.
     pub drops: u64,
     /// Of `drops`, those at the final ACK of the handshake; `None` when the probe is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,8 @@ use crate::{
 
 pub(super) fn write(page: &mut Page, recording: &Recording) {
     let lost = recording.groups.iter().fold(0u64, |lost, group| lost.saturating_add(group.loss.total()));
+    let tracked = recording.tcp.as_ref().and_then(|tcp| tcp.tracked).unwrap_or_default();
+    let lost = lost.saturating_add(tracked.let_go).saturating_add(tracked.lost);
     match (recording.complete, lost) {
         (true, 0) => page.heading("complete: no event was lost"),
         (true, _) => page.line(Tone::Alarm, &format!("complete, but lost {}", units::count(lost))),
@@ -20,6 +22,14 @@ pub(super) fn write(page: &mut Page, recording: &Recording) {
     }
     for group in &recording.groups {
         loss(page, group);
+    }
+    if tracked.let_go > 0 || tracked.lost > 0 {
+        let (let_go, late) = (units::count(tracked.let_go), units::count(tracked.lost));
+        page.prose(
+            Tone::Alarm,
+            4,
+            &format!("  TCP: connections not followed {let_go}, records fetched too late {late}"),
+        );
     }
     probes(page, &recording.probes);
     page.prose(Tone::Quiet, 2, &format!("  {}", error_bound(recording)));

@@ -23,6 +23,8 @@ mod strace;
 mod style;
 mod syscalls;
 mod tcp;
+mod tcp_connects;
+mod tcp_lives;
 mod trust;
 mod uring;
 

@@ -68,7 +68,7 @@ fn traced(page: &mut Page, recording: &Recording, view: &View, style: &Style) {
         output(page, &group.output);
     }
     page.blank();
-    tcp::write(page, recording.tcp.as_ref());
+    tcp::write(page, recording.tcp.as_ref(), style);
     page.blank();
     completeness::write(page, recording);
     if let Some(cost) = &recording.own_cost {

@@ -1,6 +1,10 @@
 //! What TCP did in the run's network namespace, from the kernel's counters beside the probes.
 
-use super::{page::Page, style::Tone};
+use super::{
+    page::Page,
+    style::{Style, Tone},
+    tcp_connects, tcp_lives,
+};
 use crate::{
     recording::Tcp,
     units::{count, signed},
@@ -8,7 +12,7 @@ use crate::{
 
 const PROBE_OFF: &str = "the probe is off";
 
-pub(super) fn write(page: &mut Page, tcp: Option<&Tcp>) {
+pub(super) fn write(page: &mut Page, tcp: Option<&Tcp>, style: &Style) {
     let Some(tcp) = tcp else {
         page.heading("TCP");
         page.line(Tone::Plain, "  not recorded");
@@ -20,6 +24,8 @@ pub(super) fn write(page: &mut Page, tcp: Option<&Tcp>) {
     listeners(page, tcp);
     time_wait(page, tcp);
     page.fact(Tone::Plain, "resets sent", &signed(tcp.counter("Tcp.OutRsts")), "Tcp.OutRsts");
+    tcp_connects::write(page, tcp, style);
+    tcp_lives::write(page, tcp, style);
 }
 
 fn connections(page: &mut Page, tcp: &Tcp) {
@@ -44,7 +50,12 @@ fn retransmits(page: &mut Page, tcp: &Tcp) {
     page.fact(alarm_if(syn), "SYN retransmits", &signed(syn), &split);
     let all = tcp.counter("Tcp.RetransSegs");
     match tcp.retransmits {
-        Some(seen) => page.fact(Tone::Plain, "data retransmits", &count(seen.data), "by the probe"),
+        Some(seen) => {
+            let probes = seen.tail_loss_probes.filter(|&n| n > 0);
+            let probes = probes.map(|n| format!("; tail-loss probes, some of them among these: {}", count(n)));
+            let remark = format!("by the probe{}", probes.unwrap_or_default());
+            page.fact(Tone::Plain, "data retransmits", &count(seen.data), &remark);
+        }
         // RetransSegs counts SYNs sent again too (v6.18 __tcp_retransmit_skb).
         None => {
             page.fact(Tone::Plain, "data retransmits", "-", &format!("{PROBE_OFF}; Tcp.RetransSegs {}", signed(all)));
@@ -56,6 +67,15 @@ fn listeners(page: &mut Page, tcp: &Tcp) {
     let (overflows, drops) = (tcp.counter("TcpExt.ListenOverflows"), tcp.counter("TcpExt.ListenDrops"));
     page.fact(alarm_if(overflows), "listen overflows", &signed(overflows), "TcpExt.ListenOverflows: accept queue full");
     page.fact(alarm_if(drops), "listen drops", &signed(drops), "TcpExt.ListenDrops: for any reason");
+    for (name, label, remark) in [
+        ("TcpExt.TCPReqQFullDrop", "  SYN queue full", "TcpExt.TCPReqQFullDrop: among them"),
+        ("TcpExt.TCPReqQFullDoCookies", "SYN queue full, cookie", "TcpExt.TCPReqQFullDoCookies: not dropped"),
+    ] {
+        let moved = tcp.counter(name);
+        if moved != 0 {
+            page.fact(Tone::Alarm, label, &signed(moved), remark);
+        }
+    }
 }
 
 fn time_wait(page: &mut Page, tcp: &Tcp) {

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses some of them")]
 
 pub(crate) mod full;
+mod tcp;
 
 use std::collections::BTreeMap;
 
@@ -273,7 +274,8 @@ pub(crate) fn lossy() -> Recording {
         ("Tcp.OutRsts".into(), 12),
     ]);
     tcp.time_wait.1 -= 6;
-    tcp.retransmits = Some(Retransmits { syn: 271, syn_ack: 4, data: 9, tail_loss_probes: None });
+    tcp.retransmits = Some(Retransmits { syn: 271, syn_ack: 4, data: 9, tail_loss_probes: Some(2) });
+    tcp::followed(tcp);
     recording
 }
 
@@ -313,6 +315,14 @@ pub(crate) fn hostile() -> Recording {
     recording.bench[0].settings.address = evil.into();
     recording.bench[0].failed = BTreeMap::from([(evil.into(), 3)]);
     recording.bench[0].kernel_counters.insert(evil.into(), 3);
+    let tcp = recording.tcp.as_mut().expect("there");
+    tcp::followed(tcp);
+    tcp.connects[0].destination = evil.into();
+    tcp.connects[0].group = evil.into();
+    (tcp.listeners[0].address, tcp.listeners[0].owner) = (evil.into(), Some(evil.into()));
+    tcp.states[0].state = evil.into();
+    tcp.peers[0].address = evil.into();
+    (tcp.ports[0].source, tcp.ports[0].destination) = (evil.into(), evil.into());
     recording
 }
 

@@ -11,7 +11,11 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use aya::{Ebpf, EbpfLoader, maps::PerCpuArray, programs::tp_btf::BtfTracePointLinkId};
+use aya::{
+    Ebpf, EbpfLoader,
+    maps::{PerCpuArray, ProgramArray},
+    programs::{ProgramFd, tp_btf::BtfTracePointLinkId},
+};
 use aya_log::EbpfLogger;
 use probes::{
     prebuilt,
@@ -98,6 +102,15 @@ impl SyscallProbes {
     /// Whether a hook is attached, or could be.
     fn is_on(&self, hook: &str) -> bool {
         self.hooks.iter().any(|(name, off)| *name == hook && off.is_none())
+    }
+
+    /// Names the program (of the same hook as `sys_exit`) that goes on with descriptors which accept returned.
+    ///
+    /// # Errors
+    /// When the kernel finds that it does not fit.
+    pub(crate) fn hand_accepted_to(&mut self, program: &ProgramFd) -> Result<()> {
+        let map = self.ebpf.map_mut("ACCEPTED").context("bug: no map `ACCEPTED`")?;
+        ProgramArray::try_from(map)?.set(0, program, 0).context("failed to hand accept's returns to the TCP probes")
     }
 
     /// Marks the only thread of a process that we hold before its exec.

@@ -11,7 +11,7 @@ use super::super::loading::KernelTypes;
 use crate::kernel::calls::{self, Selection};
 
 /// Memory that the rows may take on a machine with many CPUs, in bytes: each of them has its own copy.
-const ROW_MEMORY: u64 = 56 << 20;
+const ROW_MEMORY: u64 = 40 << 20;
 /// Fewest rows, whatever the memory.
 const FEWEST_ROWS: u32 = 32;
 
@@ -81,6 +81,8 @@ impl Globals {
             ("MATCH_COMMAND", u32::from(command.is_some())),
             ("CGROUP_LEVEL", level),
             ("NR_EXECVE", calls::EXECVE),
+            ("NR_ACCEPT", calls::ACCEPT),
+            ("NR_ACCEPT4", calls::ACCEPT4),
             ("TASK_PID", types.offset("task_struct.pid")?),
             ("TASK_TGID", types.offset("task_struct.tgid")?),
             ("TASK_GROUP_LEADER", types.offset("task_struct.group_leader")?),
@@ -140,7 +142,7 @@ fn x86_offset(types: &KernelTypes, path: &str) -> u32 {
 
 /// Offset of an `io_uring` completion's result, where the tracepoint is given the entry (6.17) and not its members.
 fn completion_result(types: &KernelTypes) -> u32 {
-    const WITH_ENTRY: u32 = 3;
+    const WITH_ENTRY: usize = 3;
     if types.own.tracepoint_arguments("io_uring_complete") == Some(WITH_ENTRY) {
         types.offset_if_any("io_uring_cqe.res")
     } else {

@@ -7,6 +7,10 @@ use syscalls::{Errno, Sysno, x86, x86_64};
 /// `execve`, native.
 pub(crate) const EXECVE: u32 = Sysno::execve as u32;
 
+/// `accept` and `accept4`, native.
+pub(crate) const ACCEPT: u32 = Sysno::accept as u32;
+pub(crate) const ACCEPT4: u32 = Sysno::accept4 as u32;
+
 /// What x32 numbers beyond the shared ones mean (v6.18 arch/x86/entry/syscalls/syscall_64.tbl, abi x32), from 512 on.
 const X32_OWN: [&str; 36] = [
     "rt_sigaction",

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     support::{ANALYZER, fixture, needs_root},
-    tcp::kernel_counter,
+    tcp_scene::kernel_counter,
 };
 
 #[test]
@@ -32,7 +32,7 @@ fn a_full_accept_queue_shows_its_owner_its_depth_and_every_drop() {
         .output()
         .unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
-    let drops = kernel_counter(&stdout, "ListenDrops").to_string();
+    let drops = kernel_counter::<u64>(&stdout, "TcpExt.ListenDrops").to_string();
     let row = stdout.lines().rfind(|line| line.contains("127.0.0.1:7001")).unwrap();
     let words: Vec<&str> = row.split_whitespace().collect();
     // A queue of 16 holds 17; of 60 connects 43 are dropped at least, more if SYNs are sent again.

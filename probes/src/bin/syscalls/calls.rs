@@ -12,12 +12,14 @@ use aya_ebpf::{
 use probes::{
     ABSENT, bucket,
     kernel::member::{self, current_task},
-    syscalls::{Counter, SplitKey, SplitStat, SyscallStat, Thread, phase, return_index},
+    syscalls::{Counter, NO_ROW, SplitKey, SplitStat, SyscallStat, Thread, phase, return_index},
 };
 
 use crate::{
-    maps::{BY_THREAD, COUNT_ONLY, NR_EXECVE, ON_CPU, REGS_NR, SERIALS_GIVEN, SPLIT, TASK_RUN_DELAY, THREADS},
-    rows::{count, is_selected, is_valued, key_of, plain, row_of, stat},
+    maps::{
+        ACCEPTED, BY_THREAD, COUNT_ONLY, NR_EXECVE, ON_CPU, REGS_NR, SERIALS_GIVEN, SPLIT, TASK_RUN_DELAY, THREADS,
+    },
+    rows::{count, is_accept, is_selected, is_valued, key_of, plain, row_of, stat, uncounted},
 };
 
 /// Error numbers are -4095..=-1 (v6.18 include/linux/err.h).
@@ -44,6 +46,7 @@ fn sys_enter(ctx: BtfTracePointContext) -> i32 {
     let key = key_of(thread.group, task, nr);
     if !is_selected(&key) {
         thread.phase = phase::UNSELECTED;
+        thread.row = uncounted(&key);
         return 0;
     }
     thread.row = row_of(&key);
@@ -59,16 +62,30 @@ fn sys_enter(ctx: BtfTracePointContext) -> i32 {
 fn sys_exit(ctx: BtfTracePointContext) -> i32 {
     let task = current_task();
     let Some(thread) = THREADS.get(task) else { return 0 };
+    let row = thread.row;
+    let accepted = is_accept(row)
+        && (thread.entered_ns != 0 || matches!(thread.phase, phase::UNSELECTED | phase::ADOPTED))
+        && ctx.arg::<i64>(1) >= 0;
     if thread.entered_ns == 0 {
         exit_without_start(&ctx, task, thread);
-        return 0;
+    } else {
+        add_call(&ctx, task, thread);
     }
+    if accepted {
+        // SAFETY: the context is this program's own; on success the call does not return.
+        unsafe { ACCEPTED.tail_call(&ctx, 0) };
+    }
+    0
+}
+
+#[inline(always)]
+fn add_call(ctx: &BtfTracePointContext, task: *mut c_void, thread: &mut Thread) {
     // SAFETY: takes nothing, returns a number.
     let now_ns = if COUNT_ONLY.load() != 0 { 1 } else { unsafe { bpf_ktime_get_ns() } };
     let latency_ns = now_ns.saturating_sub(thread.entered_ns);
     thread.entered_ns = 0;
     thread.phase = phase::OUTSIDE;
-    let Some(stat) = stat(thread.row) else { return 0 };
+    let Some(stat) = stat(thread.row) else { return };
     let returned: i64 = ctx.arg(1);
     stat.calls += 1;
     add_return(stat, thread.row, returned);
@@ -81,7 +98,6 @@ fn sys_exit(ctx: BtfTracePointContext) -> i32 {
     if BY_THREAD.load() != 0 {
         add_to_split(thread, latency_ns, (-MAX_ERRNO..0).contains(&returned) && !is_restart(returned));
     }
-    0
 }
 
 /// The kernel restarts the call or turns this into `EINTR`: user space never sees it.
@@ -166,7 +182,7 @@ fn exit_without_start(ctx: &BtfTracePointContext, task: *mut c_void, thread: &mu
         phase::ADOPTED => {
             if let Some(stat) = stat(thread.row) {
                 stat.begun_before += 1;
-            } else {
+            } else if thread.row == NO_ROW {
                 count(thread.group, Counter::BegunBefore);
             }
         }

@@ -4,7 +4,7 @@ use aya_ebpf::{
     Global,
     bindings::BPF_F_NO_PREALLOC,
     macros::map,
-    maps::{Array, HashMap, PerCpuArray},
+    maps::{Array, HashMap, PerCpuArray, ProgramArray},
 };
 use probes::{
     ABSENT,
@@ -40,6 +40,10 @@ pub static COUNTS: PerCpuArray<u64> = PerCpuArray::with_max_entries(GROUPS * COU
 
 #[map]
 pub static SPLIT: HashMap<SplitKey, SplitStat> = HashMap::with_max_entries(SPLIT_ROWS, BPF_F_NO_PREALLOC);
+
+/// Goes on with the descriptor that accept returned: the TCP probes' `accepted`, nothing while they are off.
+#[map]
+pub static ACCEPTED: ProgramArray = ProgramArray::with_max_entries(1, 0);
 
 /// Operations in flight by the address of their request.
 #[map]
@@ -95,6 +99,11 @@ pub static COMMAND: Global<[u64; 2]> = Global::new([0; 2]);
 pub static CGROUP: Global<u64> = Global::new(0);
 #[unsafe(no_mangle)]
 pub static CGROUP_LEVEL: Global<u32> = Global::new(0);
+/// Numbers of `accept` and `accept4`.
+#[unsafe(no_mangle)]
+pub static NR_ACCEPT: Global<u32> = Global::new(0);
+#[unsafe(no_mangle)]
+pub static NR_ACCEPT4: Global<u32> = Global::new(0);
 /// Number of `execve`, with which a held thread begins to count.
 #[unsafe(no_mangle)]
 pub static NR_EXECVE: Global<u32> = Global::new(0);

@@ -13,14 +13,20 @@ use probes::{
 };
 
 use crate::maps::{
-    COUNTS, ODD_ROWS, ROW_KEYS, ROW_LIMIT, ROWS, ROWS_GIVEN, SELECT_ODD, SELECTION, SELECTIVE, STATS, TASK_STATUS,
-    VALUED,
+    COUNTS, NR_ACCEPT, NR_ACCEPT4, ODD_ROWS, ROW_KEYS, ROW_LIMIT, ROWS, ROWS_GIVEN, SELECT_ODD, SELECTION, SELECTIVE,
+    STATS, TASK_STATUS, VALUED,
 };
 
 const TS_COMPAT: u32 = 2;
 
 /// Set in a row's number when its return values are kept: what a call's exit would else have to look up.
 const VALUED_ROW: u32 = 1 << 31;
+/// Set in the number of the rows of `accept` and `accept4`.
+const ACCEPT_ROW: u32 = 1 << 30;
+/// What is left is the number.
+const NUMBER: u32 = ACCEPT_ROW - 1;
+/// For an `accept` that is not counted: a number that no row has.
+const UNCOUNTED_ACCEPT: u32 = ACCEPT_ROW | NUMBER;
 
 #[inline(always)]
 pub fn count(group: u32, counter: Counter) {
@@ -31,13 +37,36 @@ pub fn count(group: u32, counter: Counter) {
 #[inline(always)]
 pub fn stat(row: u32) -> Option<&'static mut SyscallStat> {
     // SAFETY: per-CPU memory that lives as long as the map, and preemption is off.
-    STATS.get_ptr_mut(row & !VALUED_ROW).map(|stat| unsafe { &mut *stat })
+    STATS.get_ptr_mut(row & NUMBER).map(|stat| unsafe { &mut *stat })
 }
 
 /// The number of the row without what it says beside.
 #[inline(always)]
 pub fn plain(row: u32) -> u32 {
-    row & !VALUED_ROW
+    row & NUMBER
+}
+
+/// The number is that of a row.
+#[inline(always)]
+pub fn is_counted(row: u32) -> bool {
+    row & NUMBER != NUMBER
+}
+
+/// The row stands for a call that accepts a connection.
+#[inline(always)]
+pub fn is_accept(row: u32) -> bool {
+    row != NO_ROW && row & ACCEPT_ROW != 0
+}
+
+/// What stands for the row of a call that is not counted.
+#[inline(always)]
+pub fn uncounted(key: &RowKey) -> u32 {
+    if accepts(key) { UNCOUNTED_ACCEPT } else { NO_ROW }
+}
+
+#[inline(always)]
+fn accepts(key: &RowKey) -> bool {
+    key.abi == NATIVE && (key.nr == NR_ACCEPT4.load() || key.nr == NR_ACCEPT.load())
 }
 
 /// The row keeps return values.
@@ -113,7 +142,7 @@ fn new_row(group: u32, abi: u32, nr: u32) -> u32 {
     // SAFETY: the map's memory; this row was given to us alone.
     unsafe { *slot = key };
     let valued = abi == NATIVE && bit::<SELECTION_WORDS>(&VALUED, nr);
-    let row = if valued { free | VALUED_ROW } else { free };
+    let row = free | if valued { VALUED_ROW } else { 0 } | if accepts(&key) { ACCEPT_ROW } else { 0 };
     if nr >= NUMBERS {
         let _ = ODD_ROWS.insert(key, row, u64::from(BPF_ANY));
         return row;

@@ -21,7 +21,7 @@ use crate::{
         CGROUP, CGROUP_LEVEL, COMMAND, HAS_TASK_REGS, MATCH_COMMAND, REGS_NR, TASK_GROUP_LEADER, TASK_ON_CPU, TASK_PID,
         TASK_TGID, THREADS,
     },
-    rows::{count, is_selected, key_of, plain, row_of, stat},
+    rows::{count, is_counted, is_selected, key_of, plain, row_of, stat, uncounted},
 };
 
 /// `CLONE_THREAD`: the new thread belongs to its maker's process.
@@ -124,7 +124,7 @@ fn call_in_progress(group: u32, task: *mut c_void) -> u32 {
         return NO_ROW;
     }
     let key = key_of(group, task, nr as u32);
-    if is_selected(&key) { row_of(&key) } else { NO_ROW }
+    if is_selected(&key) { row_of(&key) } else { uncounted(&key) }
 }
 
 /// Marks the thread it is shown when its process's first thread is marked and it is not, and notes the call it is inside.
@@ -173,7 +173,7 @@ extern "C" fn in_flight(ctx: *mut c_void) -> i32 {
         return 0;
     }
     let Some(thread) = THREADS.get(task) else { return 0 };
-    let begun_before = thread.phase == phase::ADOPTED && thread.row != NO_ROW;
+    let begun_before = thread.phase == phase::ADOPTED && is_counted(thread.row);
     if thread.entered_ns == 0 && !begun_before {
         return 0;
     }

@@ -1,0 +1,172 @@
+//! The life of one end of a connection: begun, moved on, ended.
+
+use aya_ebpf::{
+    bindings::{BPF_ANY, BPF_NOEXIST, BPF_RB_NO_WAKEUP},
+    helpers::bpf_ktime_get_ns,
+};
+use probes::tcp::{Connection, Counter, flag, state};
+
+use crate::{
+    maps::{
+        CONNECTIONS, COUNTS, ENDED, INET_SPORT, NEWBORN, SOCK_ACK_BACKLOG, SOCK_DPORT, SOCK_ERR, SOCK_FLAGS, SOCK_NUM,
+        TCP_BYTES_RECEIVED, TCP_BYTES_RETRANS, TCP_BYTES_SENT, TCP_SEGS_OUT, TCP_SRTT_US, TCP_TOTAL_RETRANS, count,
+    },
+    process,
+    socket::Sock,
+};
+
+/// Bit of `sk_flags` that is set when the other end's FIN has come (v6.18 `SOCK_DONE`, set by `tcp_fin`).
+const SOCK_DONE: u64 = 1 << 1;
+
+const EEXIST: i32 = -17;
+
+#[inline(always)]
+pub fn now() -> u64 {
+    // SAFETY: takes nothing, returns a number.
+    unsafe { bpf_ktime_get_ns() }
+}
+
+/// The socket's connection, if it is followed.
+#[inline(always)]
+pub fn of_key(key: u64) -> Option<&'static mut Connection> {
+    // SAFETY: the value stays as long as the program runs; a socket's events are serialised by its lock.
+    CONNECTIONS.get_ptr_mut(&key).map(|connection| unsafe { &mut *connection })
+}
+
+/// The socket's connection; one that is met for the first time was there before the start, and is followed from now on.
+#[inline(always)]
+pub fn of(sock: Sock) -> Option<&'static mut Connection> {
+    if let Some(known) = of_key(sock.key()) {
+        return Some(known);
+    }
+    // In `CLOSE` it has ended already: what comes after `tcp_destroy_sock` begins nothing.
+    if matches!(sock.state(), state::LISTEN | state::TIME_WAIT | state::CLOSE) || sock.state() > state::CLOSING {
+        return None;
+    }
+    // Once connections were let go it could as well be one of them.
+    if COUNTS.get(Counter::LetGo as u32).is_none_or(|&let_go| let_go > 0) {
+        return None;
+    }
+    let mut connection = Connection { cookie: sock.cookie(), flags: flag::BEFORE_START, ..Connection::EMPTY };
+    addresses(sock, &mut connection);
+    if CONNECTIONS.insert(&sock.key(), &connection, u64::from(BPF_NOEXIST)).is_err() {
+        count(Counter::LetGo);
+    }
+    of_key(sock.key())
+}
+
+/// `connect()` of the process that runs now. The local port is not chosen yet.
+#[inline(always)]
+pub fn connecting(sock: Sock) {
+    let mut connection = Connection { cookie: sock.cookie(), flags: flag::ACTIVE, ..Connection::EMPTY };
+    connection.entered_ns[state::SYN_SENT as usize] = now();
+    connection.destination_port = u16::from_be(sock.read(&SOCK_DPORT));
+    sock.destination(&mut connection.destination);
+    process::own(&mut connection);
+    match CONNECTIONS.insert(&sock.key(), &connection, u64::from(BPF_NOEXIST)) {
+        Ok(()) => {}
+        Err(EEXIST) => {
+            // The same socket connects once more.
+            end(sock.key());
+            begin(sock.key(), &connection);
+        }
+        Err(_) => count(Counter::LetGo),
+    }
+}
+
+/// A listener made this socket from the final ACK of a handshake. Whoever is current has nothing to do with it.
+#[inline(always)]
+pub fn accepting(sock: Sock) {
+    let mut connection = Connection { cookie: sock.cookie(), ..Connection::EMPTY };
+    connection.entered_ns[state::SYN_RECV as usize] = now();
+    // A copy of the listener's, made before this one was queued (v6.18 sk_clone).
+    connection.queue_before = sock.read(&SOCK_ACK_BACKLOG);
+    begin(sock.key(), &connection);
+    if let Some(newborn) = NEWBORN.get_ptr_mut(0) {
+        // SAFETY: per-CPU memory, and what runs until the listener is woken is this.
+        unsafe { *newborn = sock.key() }
+    }
+}
+
+#[inline(always)]
+fn begin(key: u64, connection: &Connection) {
+    if CONNECTIONS.insert(&key, connection, u64::from(BPF_ANY)).is_err() {
+        count(Counter::LetGo);
+    }
+}
+
+/// Into another state.
+#[inline(always)]
+pub fn moved(sock: Sock, new: u32) {
+    let Some(connection) = of(sock) else { return };
+    // Without the black box LLVM proves more than the verifier can follow.
+    if let Some(entered) = connection.entered_ns.get_mut(core::hint::black_box(new) as usize) {
+        *entered = now();
+    }
+    match new {
+        state::ESTABLISHED => established(sock, connection),
+        state::CLOSE => closed(sock, connection),
+        // Only close() and shutdown() lead here.
+        state::FIN_WAIT1 | state::LAST_ACK if connection.tgid == 0 => process::own(connection),
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn established(sock: Sock, connection: &mut Connection) {
+    addresses(sock, connection);
+    if connection.flags & flag::ACTIVE != 0 {
+        return;
+    }
+    let Some(tcp) = sock.tcp() else { return };
+    // Before a connection has sent anything of its own these are the handshake's (v6.18 tcp_check_req).
+    connection.syn_ack_retransmits = tcp.read::<u32>(&TCP_TOTAL_RETRANS);
+    connection.handshake_us = tcp.read::<u32>(&TCP_SRTT_US) >> 3;
+}
+
+#[inline(always)]
+fn addresses(sock: Sock, connection: &mut Connection) {
+    connection.source_port = sock.read(&SOCK_NUM);
+    connection.destination_port = u16::from_be(sock.read(&SOCK_DPORT));
+    sock.source(&mut connection.source);
+    sock.destination(&mut connection.destination);
+}
+
+/// Now, because a disconnect clears these figures before the socket is destroyed.
+#[inline(always)]
+fn closed(sock: Sock, connection: &mut Connection) {
+    connection.error = sock.read::<u32>(&SOCK_ERR);
+    if sock.read::<u64>(&SOCK_FLAGS) & SOCK_DONE != 0 {
+        connection.flags |= flag::FIN_RECEIVED;
+    }
+    let Some(tcp) = sock.tcp() else { return };
+    if connection.source_port == 0 {
+        // `skc_num` is 0 by now.
+        connection.source_port = u16::from_be(tcp.read(&INET_SPORT));
+        sock.source(&mut connection.source);
+    }
+    connection.received_bytes = tcp.read(&TCP_BYTES_RECEIVED);
+    connection.sent_bytes = tcp.read::<u64>(&TCP_BYTES_SENT).wrapping_sub(tcp.read(&TCP_BYTES_RETRANS));
+    if tcp.read::<u32>(&TCP_SEGS_OUT) == 0 {
+        connection.flags |= flag::NOTHING_SENT;
+    }
+}
+
+/// Sends the record of a connection to user space and forgets it.
+#[inline(always)]
+pub fn end(key: u64) {
+    let Some(connection) = of_key(key) else { return };
+    if ENDED.output::<Connection>(&*connection, u64::from(BPF_RB_NO_WAKEUP)).is_err() {
+        count(Counter::RecordLost);
+    }
+    let _ = CONNECTIONS.remove(&key);
+}
+
+/// For whoever has no [`Sock`], only its address.
+#[inline(always)]
+pub fn accepted(key: u64) -> bool {
+    let Some(connection) = of_key(key) else { return false };
+    connection.accepted_ns = now();
+    process::own(connection);
+    true
+}
