@@ -84,7 +84,7 @@ fn pair(listener: &TcpListener) -> (TcpStream, TcpStream) {
 }
 
 fn settle() {
-    thread::sleep(Duration::from_millis(3));
+    thread::sleep(Duration::from_millis(15));
 }
 
 fn closing(how: &str, times: u64) {

@@ -156,7 +156,7 @@ fn hostile_names_stay_in_their_folder_and_out_of_the_terminal() {
     let (text, outcome) = run(&[folder.path()], true, None);
     assert!(!text.contains('\x1b'));
     assert_eq!(names(folder.path()).len(), 2);
-    assert_eq!(outcome.written.len(), 7);
+    assert_eq!(outcome.written.len(), 8);
     let [Failure::Recording(error @ StoreError::Damaged { .. })] = outcome.failed.as_slice() else {
         panic!("{:?}", outcome.failed)
     };

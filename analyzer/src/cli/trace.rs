@@ -20,6 +20,7 @@ Examples:
 
 Exit status: the workload's own; 128+N when signal N ended it; 125 when tracing itself failed;
 126 or 127 when the workload cannot be executed or found; 2 for wrong usage.")]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of a command line")]
 pub(crate) struct TraceArgs {
     /// Server to start and trace: a program beside `analyzer` or on PATH, or a quoted command line
     #[arg(short, long, value_name = "COMMAND", conflicts_with_all = ["pid", "comm", "cgroup"])]

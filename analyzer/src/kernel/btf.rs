@@ -4,7 +4,7 @@
 
 mod enums;
 
-use std::{fs, path::Path};
+use std::{collections::HashMap, fs, path::Path};
 
 /// Where the kernel shows its own BTF.
 pub(crate) const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
@@ -39,6 +39,8 @@ pub(crate) struct Btf {
     strings: usize,
     /// Place of each type's record, by type id.
     types: Vec<usize>,
+    /// Types by the place of their name.
+    by_name: HashMap<u32, Vec<u32>>,
 }
 
 /// Head of a type's record.
@@ -69,12 +71,17 @@ impl Btf {
         let mut at = header as usize + types_at as usize;
         let end = at + types_len as usize;
         let mut types = vec![0];
+        let mut by_name: HashMap<u32, Vec<u32>> = HashMap::new();
         while at < end {
+            let id = u32::try_from(types.len()).map_err(|_| BtfError::Format("too many types"))?;
             types.push(at);
             let record = record_at(&data, at).ok_or(BtfError::Format("cut off"))?;
+            if record.name != 0 {
+                by_name.entry(record.name).or_default().push(id);
+            }
             at += 12 + payload_len(&record).ok_or(BtfError::Format("unknown kind of type"))?;
         }
-        Ok(Self { strings: header as usize + strings_at as usize, data, types })
+        Ok(Self { strings: header as usize + strings_at as usize, data, types, by_name })
     }
 
     /// Byte offset of a member, as in `sock.__sk_common.skc_state`. Anonymous structures need not be named.
@@ -102,16 +109,21 @@ impl Btf {
     }
 
     fn has(&self, kind: u32, name: &str) -> bool {
-        self.records().any(|(_, record)| record.kind == kind && self.string(record.name) == name.as_bytes())
+        self.named(name).any(|(_, record)| record.kind == kind)
     }
 
-    fn records(&self) -> impl Iterator<Item = (u32, Record)> + '_ {
-        (1..).zip(&self.types[1..]).filter_map(|(id, &at)| Some((id, record_at(&self.data, at)?)))
+    /// The types of that name. Each name is stored once, so its place stands for it.
+    fn named(&self, name: &str) -> impl Iterator<Item = (u32, Record)> + '_ {
+        let wanted = [b"\0", name.as_bytes(), b"\0"].concat();
+        let strings = self.data.get(self.strings..).unwrap_or_default();
+        let place = memchr::memmem::find(strings, &wanted).and_then(|before| u32::try_from(before + 1).ok());
+        let ids = place.and_then(|place| self.by_name.get(&place));
+        ids.into_iter().flatten().filter_map(|&id| Some((id, self.record(id)?)))
     }
 
     fn structure(&self, name: &str) -> Option<u32> {
-        let mut all = self.records().filter(|(_, record)| matches!(record.kind, kind::STRUCT | kind::UNION));
-        all.find(|(_, record)| record.members > 0 && self.string(record.name) == name.as_bytes()).map(|(id, _)| id)
+        let is_it = |record: &Record| matches!(record.kind, kind::STRUCT | kind::UNION) && record.members > 0;
+        self.named(name).find(|(_, record)| is_it(record)).map(|(id, _)| id)
     }
 
     fn record(&self, id: u32) -> Option<Record> {

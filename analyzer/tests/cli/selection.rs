@@ -236,7 +236,7 @@ fn a_process_of_another_pid_namespace_is_found_by_either_number() {
     let mut outer = outer
         .args(["--pid", "--fork", "--kill-child"])
         .arg(fixture())
-        .args(["late-threads", "1", "1200", "30"])
+        .args(["late-threads", "1", "5000", "30"])
         .spawn()
         .unwrap();
     thread::sleep(Duration::from_millis(200));

@@ -155,7 +155,9 @@ impl Settings {
                 b: value(other, name).unwrap_or_default(),
             })
             .collect();
-        differences.sort_by_key(|one| one.role == Role::Compared);
+        // What made them explains the rest; what one of them does not say explains least.
+        let is_told = |one: &Difference| !one.a.is_empty() && !one.b.is_empty();
+        differences.sort_by_key(|one| (one.role == Role::Compared, one.name != "made by", !is_told(one)));
         differences
     }
 

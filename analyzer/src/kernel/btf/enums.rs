@@ -9,8 +9,7 @@ const FUNC_PROTO: u32 = 13;
 impl Btf {
     /// Value of an enumerator, which differs from kernel to kernel; `None` when this one does not have it.
     pub(crate) fn enumerator(&self, of: &str, name: &str) -> Option<u32> {
-        let (id, found) =
-            self.records().find(|(_, record)| record.kind == ENUM && self.string(record.name) == of.as_bytes())?;
+        let (id, found) = self.named(of).find(|(_, record)| record.kind == ENUM)?;
         let first = self.types[id as usize] + 12;
         (0..found.members).find_map(|index| {
             let at = first + 8 * index;
@@ -21,10 +20,8 @@ impl Btf {
 
     /// Number of arguments that a tp_btf program of a tracepoint sees; `None` when there is no such tracepoint.
     pub(crate) fn tracepoint_arguments(&self, name: &str) -> Option<usize> {
-        let typedef = format!("btf_trace_{name}");
-        let (_, record) = self
-            .records()
-            .find(|(_, record)| record.kind == kind::TYPEDEF && self.string(record.name) == typedef.as_bytes())?;
+        let mut typedefs = self.named(&format!("btf_trace_{name}"));
+        let (_, record) = typedefs.find(|(_, record)| record.kind == kind::TYPEDEF)?;
         let pointer = self.record(self.resolved(record.size_or_type)?).filter(|record| record.kind == PTR)?;
         let function = self.record(pointer.size_or_type).filter(|record| record.kind == FUNC_PROTO)?;
         // The first is the tracer's own.
