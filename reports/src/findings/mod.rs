@@ -1,6 +1,6 @@
 //! What a run says about itself: whether its figures can be trusted, and what stands out in them.
 //!
-//! Each rule is a pure function of a recording that adds what it finds; a further one needs its line in [`RULES`].
+//! Each rule is a pure function of a recording that adds what it finds; a further one needs its line in `RULES`.
 
 mod cost;
 mod kernel;
