@@ -38,6 +38,7 @@ Metrics: requests_per_s, failures, lost, {connect,request}.{mean,p50,p90,p99,p99
 
 Exit status: 0 done, and no rule of --fail-on holds; 1 a rule holds beyond noise, or something could not be read;
 2 wrong usage, unlike settings, or a rule that cannot be judged (too few runs, no data).")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct CompareArgs {
     /// Runs, or folders with repeats; the first is what the others are compared with
     #[arg(required = true, value_name = "PATH")]

@@ -56,11 +56,9 @@ const SHOWN: usize = 10;
 /// Longest part of a folder's name that comes from the file's.
 const STEM: usize = 40;
 
-/// Runs `analyzer import`; returns the exit status: 1 when a file could not be imported.
-///
-/// # Errors
-/// Never for a single file: what fails is said, and the rest goes on.
-pub(crate) fn run(args: &ImportArgs) -> Result<u8> {
+/// Runs `analyzer import`; returns the exit status: 1 when a file could not be imported. What fails is said, and the
+/// rest goes on.
+pub(crate) fn run(args: &ImportArgs) -> u8 {
     let mut failed = false;
     for file in &args.files {
         if let Err(error) = one(file, args) {
@@ -71,7 +69,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8> {
             }
         }
     }
-    Ok(u8::from(failed))
+    u8::from(failed)
 }
 
 fn one(file: &Path, args: &ImportArgs) -> Result<()> {

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => (trace::run(&args), trace::FAILED),
         Command::Report(args) => (report::run(args), 1),
         Command::Compare(args) => (compare::run(args), 1),
-        Command::Import(args) => (import::run(&args), 1),
+        Command::Import(args) => (Ok(import::run(&args)), 1),
         Command::Watch(args) => (watch::run(&args), 1),
     };
     match outcome {

@@ -186,7 +186,8 @@ fn refusal(change: fn(&mut Recording)) -> String {
 
 #[test]
 fn unlike_settings_are_refused_by_name() {
-    let changes: [(&str, fn(&mut Recording)); 6] = [
+    type Change = fn(&mut Recording);
+    let changes: [(&str, Change); 6] = [
         ("kernel 6.18.5 against 6.1", |recording| recording.host.kernel = "6.1".into()),
         ("CPUs 2 against 64", |recording| recording.host.cpus = 64),
         ("connections 100 against 500", |recording| recording.bench[0].settings.connections = 500),
@@ -295,9 +296,9 @@ fn hostile() -> Outcome {
         let mut runs = repeats(2, mode, 100);
         for recording in &mut runs {
             let hostile = recordings::hostile();
-            recording.groups[0].label = hostile.groups[0].label.clone();
+            recording.groups[0].label.clone_from(&hostile.groups[0].label);
             recording.groups[0].argv = vec![hostile.groups[0].label.clone()];
-            recording.groups[0].syscalls[0].name = hostile.groups[0].label.clone();
+            recording.groups[0].syscalls[0].name.clone_from(&hostile.groups[0].label);
             recording.sysctls.insert("evil".into(), format!("{mode:?}{}", hostile.groups[0].label));
         }
         runs

@@ -103,7 +103,9 @@ fn percentiles_from_buckets_are_within_the_stated_error() {
             let mut random = Random::new(4);
             let mut values: Vec<u64> = (0..20_000).map(|_| ((shape.draw)(&mut random) * scale) as u64).collect();
             let mut histogram = Histogram::new(sub_bits);
-            values.iter().for_each(|&value| histogram.record(value));
+            for &value in &values {
+                histogram.record(value);
+            }
             values.sort_unstable();
             for q in [0.5_f64, 0.9, 0.99, 0.999] {
                 let rank = ((q * values.len() as f64).ceil() as usize).max(1);
