@@ -56,6 +56,8 @@ fn held_by(family: &[u32], listeners: Vec<Listener>) -> Vec<SocketAddr> {
     let mut addresses: Vec<SocketAddr> =
         listeners.iter().filter(|listener| held.contains(&listener.inode)).map(|listener| listener.address).collect();
     addresses.sort();
+    // Members of a SO_REUSEPORT group share theirs.
+    addresses.dedup();
     addresses
 }
 

@@ -39,8 +39,9 @@ use crate::{
 
 /// How often the probes' messages are printed.
 const LOG_EVERY: Duration = Duration::from_millis(100);
-/// A server is quiet when it made no call for this long.
+/// A server is quiet when it made no call for this long, twice in a row: on a busy machine it may just not have run.
 const QUIET: Duration = Duration::from_millis(10);
+const QUIET_LOOKS: u32 = 2;
 /// How long a server may take to become quiet after the workload's end.
 const QUIET_WITHIN: Duration = Duration::from_millis(500);
 
@@ -285,12 +286,11 @@ impl Instruments {
     fn await_quiet(&self) -> Result<()> {
         let deadline = Instant::now() + QUIET_WITHIN;
         let mut before = self.syscalls.calls_so_far(SERVER)?;
-        while Instant::now() < deadline {
+        let mut quiet_looks = 0;
+        while quiet_looks < QUIET_LOOKS && Instant::now() < deadline {
             thread::sleep(QUIET);
             let now = self.syscalls.calls_so_far(SERVER)?;
-            if now == before {
-                break;
-            }
+            quiet_looks = if now == before { quiet_looks + 1 } else { 0 };
             before = now;
         }
         Ok(())

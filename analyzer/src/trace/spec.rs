@@ -135,6 +135,9 @@ impl TraceSpec {
             if let Some(mode) = word.strip_prefix("--mode=") {
                 return Some(mode.to_owned());
             }
+            if word.starts_with("--requests-per-connection") {
+                return Some("reconnect".to_owned());
+            }
         }
         Some("short".to_owned())
     }
@@ -210,6 +213,7 @@ mod tests {
         let label = |line| spec(line).expect("valid").folder_label(|pid| (pid == 12).then(|| "nginx".to_owned()));
         assert_eq!(label("analyzer trace --target echo-epoll-lt -- bench --mode long"), "echo-epoll-lt-long");
         assert_eq!(label("analyzer trace --target '/x/y/srv -p 1' -- bench"), "srv-short");
+        assert_eq!(label("analyzer trace --target a -- bench --requests-per-connection 10"), "a-reconnect");
         assert_eq!(label("analyzer trace --target a -- /usr/bin/ab -n 1"), "a-ab");
         assert_eq!(label("analyzer trace -p 12 13"), "nginx");
         assert_eq!(label("analyzer trace -p 14"), "pid14");
