@@ -20,6 +20,7 @@ pub(crate) fn run(args: ReportArgs) -> Result<u8> {
         formats: args.formats(),
         paths: args.paths,
         out: args.output,
+        view: args.view.view(),
         style: terminal::style(),
     };
     let outcome = report::run(&options, &mut io::stdout().lock())?;

@@ -2,6 +2,7 @@
 
 mod report;
 mod trace;
+mod view;
 
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use clap::{Parser, Subcommand};
 use crate::watch::WatchArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use trace::{By, Format, TraceArgs};
+pub(crate) use view::ViewArgs;
 
 /// Traces network servers and their load with eBPF: which system calls cost the time, and how it is distributed.
 #[derive(Debug, Parser)]

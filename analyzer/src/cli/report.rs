@@ -5,6 +5,8 @@ use std::{collections::BTreeSet, path::PathBuf};
 use clap::{ArgAction, Args};
 use reports::report::{Format, Print};
 
+use super::ViewArgs;
+
 /// Print the recordings below the given folders: one in full, several as a table to compare. Needs no root.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,6 +34,8 @@ pub(crate) struct ReportArgs {
     list: bool,
     #[command(flatten)]
     formats: Formats,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
     /// Folder for what is written
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

@@ -3,9 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use reports::text::Column;
 
-use super::{interval, positive_duration};
+use super::{ViewArgs, interval, positive_duration};
 
 /// Start a server, wait until it listens, start the workload held, attach the probes to both, release it.
 #[derive(Debug, Args)]
@@ -60,12 +59,8 @@ pub(crate) struct TraceArgs {
     /// Print only the path of the recording
     #[arg(short, long, conflicts_with = "format")]
     pub(crate) quiet: bool,
-    /// Columns of the table, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) columns: Vec<Column>,
-    /// Column by which rows are sorted
-    #[arg(long, value_name = "NAME", default_value = "total")]
-    pub(crate) sort: Column,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
     /// Run target and workload as this user
     #[arg(short, long, value_name = "NAME")]
     pub(crate) user: Option<String>,

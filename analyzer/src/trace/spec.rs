@@ -7,8 +7,6 @@ use std::{
 
 use anyhow::{Result, anyhow};
 
-use reports::text::View;
-
 use super::print::Output;
 use crate::{
     advice::{advised, wrong_usage},
@@ -155,7 +153,7 @@ fn show(args: &TraceArgs) -> Output {
         _ if args.quiet => Output::Path,
         Format::Json => Output::Json,
         Format::Strace => Output::Strace,
-        Format::Table => Output::Table(View { columns: args.columns.clone(), sort: args.sort }),
+        Format::Table => Output::Table(args.view.view()),
     }
 }
 

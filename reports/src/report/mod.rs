@@ -17,7 +17,10 @@ use std::{
 
 pub use failure::Failure;
 
-use crate::{store, text::Style};
+use crate::{
+    store,
+    text::{Style, View},
+};
 use output::Output;
 
 /// A kind of file.
@@ -60,6 +63,8 @@ pub struct Options {
     pub formats: BTreeSet<Format>,
     /// Folder for what is written, with a folder for each run; beside the recordings when there is none.
     pub out: Option<PathBuf>,
+    /// Columns and order of the printed system-call tables.
+    pub view: View,
     /// Look of the printed text.
     pub style: Style,
 }

@@ -56,7 +56,8 @@ impl<'a, W: Write> Output<'a, W> {
         // The first in case it stays alone.
         let in_full = self.options.print == Print::Full || self.texts.is_empty();
         if in_full && self.options.print != Print::Json {
-            self.texts.push(format!("{path}\n{}", text::run(recording, &self.options.style)));
+            self.texts
+                .push(format!("{path}\n{}", text::run_viewed(recording, &self.options.view, &self.options.style)));
         }
         if self.options.formats.is_empty() && self.options.print != Print::Json {
             return Ok(());
