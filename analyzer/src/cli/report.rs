@@ -39,6 +39,7 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 #[group(id = "formats", multiple = true)]
+#[expect(clippy::struct_excessive_bools, reason = "one flag for each kind of file")]
 struct Formats {
     /// Draw charts as SVG files
     #[arg(long)]
