@@ -43,7 +43,7 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 #[group(id = "formats", multiple = true)]
-#[expect(clippy::struct_excessive_bools, reason = "independent switches of a command line")]
+#[expect(clippy::struct_excessive_bools, reason = "one flag for each kind of file")]
 struct Formats {
     /// Draw charts as SVG files
     #[arg(long)]

@@ -20,7 +20,8 @@ pub(crate) fn announce(target: Option<&Target>) {
     let pids = target.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let listeners = target.listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
     let place = if listeners.is_empty() { String::new() } else { format!(", listening on {}", listeners.join(", ")) };
-    say(format_args!("tracing {} (pid {pids}){place}", target.label));
+    let who = if pids.is_empty() { "no process yet".to_owned() } else { format!("pid {pids}") };
+    say(format_args!("tracing {} ({who}){place}", target.label));
 }
 
 /// What is to be printed, and how.

@@ -5,7 +5,10 @@ use anyhow::Result;
 use super::spec::TargetSpec;
 use crate::{
     bpf::syscalls::Match,
-    process::search::{self, Cgroup},
+    process::{
+        family::command_of,
+        search::{self, Cgroup},
+    },
 };
 
 /// A target before anything is attached or started.
@@ -62,10 +65,11 @@ impl Wanted {
         }
     }
 
-    /// One of the processes that run already.
+    /// One of the processes that run already; of those that were only found, one that still does.
     pub(crate) fn first(&self) -> Option<u32> {
         match self {
-            Self::Running(pids) | Self::Matching { pids, .. } => pids.first().copied(),
+            Self::Running(pids) => pids.first().copied(),
+            Self::Matching { pids, .. } => pids.iter().copied().find(|&pid| command_of(pid).is_some()),
             Self::Nothing | Self::Start(_) => None,
         }
     }
