@@ -19,7 +19,8 @@ struct Emulator {
 
 const SCRIPT: &str = "ip link set lo up; \"$1\" stalled-listener 7001 16 & a=$!; \"$1\" stalled-listener 7002 128 & b=$!; \
     sleep 0.5; \"$1\" connects 7002 70 60000 & c=$!; before=$(stty -g); \"$2\" watch --interval 200ms; \
-    echo \"ended with $?\"; [ \"$before\" = \"$(stty -g)\" ] && echo \"terminal as before\"; kill $a $b $c; sleep 60";
+    echo \"ended with $?\"; after=$(stty -g); \
+    if [ \"$before\" = \"$after\" ]; then echo \"terminal as before\"; else echo \"$before became $after\"; fi; kill $a $b $c; sleep 60";
 
 impl Emulator {
     fn start(columns: u32, rows: u32) -> Self {
