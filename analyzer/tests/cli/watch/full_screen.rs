@@ -17,9 +17,10 @@ struct Emulator {
     socket: String,
 }
 
+/// `stty -a`, not `-g`: restoring may spell out that the input speed is the output speed, which changes nothing.
 const SCRIPT: &str = "ip link set lo up; \"$1\" stalled-listener 7001 16 & a=$!; \"$1\" stalled-listener 7002 128 & b=$!; \
-    sleep 0.5; \"$1\" connects 7002 70 60000 & c=$!; before=$(stty -g); \"$2\" watch --interval 200ms; \
-    echo \"ended with $?\"; after=$(stty -g); \
+    sleep 0.5; \"$1\" connects 7002 70 60000 & c=$!; before=$(stty -a); \"$2\" watch --interval 200ms; \
+    echo \"ended with $?\"; after=$(stty -a); \
     if [ \"$before\" = \"$after\" ]; then echo \"terminal as before\"; else echo \"$before became $after\"; fi; kill $a $b $c; sleep 60";
 
 impl Emulator {
