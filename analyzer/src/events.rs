@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use procfs::process::Process;
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM},
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
     iterator::Signals,
     low_level::emulate_default_handler,
 };
@@ -41,7 +41,7 @@ impl Events {
         let (sender, receiver) = mpsc::channel();
         // Under nohup and in scripts' background jobs some of these are ignored, and stay so.
         let ignored = Process::myself().and_then(|process| process.status()).map_or(0, |status| status.sigign);
-        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
         let mut signals = Signals::new(wanted).context("failed to install signal handlers")?;
         let to_queue = sender.clone();
         thread::spawn(move || {

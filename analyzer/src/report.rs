@@ -10,6 +10,9 @@ use reports::{
 
 use crate::{cli::ReportArgs, process::identity::Caller, say};
 
+/// Failures that are told one by one.
+const SHOWN: usize = 10;
+
 /// Runs `analyzer report`; returns the exit status: 1 when anything was skipped.
 ///
 /// # Errors
@@ -30,12 +33,16 @@ pub(crate) fn run(args: ReportArgs) -> Result<u8> {
             caller.own(file)?;
         }
     }
-    for failure in outcome.failed {
+    let more = outcome.failed.len().saturating_sub(SHOWN);
+    for failure in outcome.failed.into_iter().take(SHOWN) {
         let hint = failure.hint();
         say::say(format_args!("{:#}", anyhow::Error::from(failure)));
         if let Some(hint) = hint {
             say::hint(hint);
         }
+    }
+    if more > 0 {
+        say::say(format_args!("and {more} more could not be read or written"));
     }
     Ok(u8::from(!whole))
 }

@@ -2,14 +2,16 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
+    fs::{File, OpenOptions},
     io::{self, BufWriter, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result};
 use probes::tcp::{Connection, flag};
 use reports::recording::{Outcome, Side};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde::Serialize;
 
 use super::connection::{Closing, End};
@@ -107,9 +109,18 @@ impl ConnectionLines {
     /// # Errors
     /// When it cannot be written to.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        let file = File::create(path)
-            .with_context(|| format!("failed to open `{}` for the connections", path.display()))
-            .hint("name another file with --connections FILE")?;
+        let unopened = || format!("failed to open `{}` for the connections", path.display());
+        let no_reader = |error: &io::Error| error.raw_os_error() == Some(libc::ENXIO);
+        // A pipe that nobody reads would be waited for without a word.
+        let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(libc::O_NONBLOCK).open(path);
+        let advice = match &file {
+            Err(error) if no_reader(error) => "nobody reads that pipe: start its reader first",
+            _ => "name another file with --connections FILE",
+        };
+        let file = file.with_context(unopened).hint(advice)?;
+        // From here on a slow reader is waited for, by the thread that fetches records alone.
+        let blocking = fcntl_getfl(&file)? - OFlags::NONBLOCK;
+        fcntl_setfl(&file, blocking)?;
         if let Some(caller) = Caller::behind_sudo()
             && file.metadata()?.is_file()
         {

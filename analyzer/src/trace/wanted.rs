@@ -5,10 +5,8 @@ use anyhow::Result;
 use super::spec::TargetSpec;
 use crate::{
     bpf::syscalls::Match,
-    process::{
-        family::command_of,
-        search::{self, Cgroup},
-    },
+    kernel::netns::Netns,
+    process::search::{self, Cgroup},
 };
 
 /// A target before anything is attached or started.
@@ -65,11 +63,11 @@ impl Wanted {
         }
     }
 
-    /// One of the processes that run already; of those that were only found, one that still does.
+    /// One of the processes that run already; of those that were only found, one that may be looked into.
     pub(crate) fn first(&self) -> Option<u32> {
         match self {
             Self::Running(pids) => pids.first().copied(),
-            Self::Matching { pids, .. } => pids.iter().copied().find(|&pid| command_of(pid).is_some()),
+            Self::Matching { pids, .. } => pids.iter().copied().find(|&pid| Netns::of(Some(pid)).is_ok()),
             Self::Nothing | Self::Start(_) => None,
         }
     }

@@ -95,7 +95,10 @@ impl Selection {
             }
         }
         if words.is_empty() {
-            return Ok(Self::default());
+            return match arguments {
+                [] => Ok(Self::default()),
+                _ => Err(SelectionError::Nothing(arguments.join(" "))),
+            };
         }
         let all: BTreeSet<&'static str> = every_name();
         let names: BTreeSet<&'static str> =
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn no_names_or_all_of_them_mean_every_call() {
-        for words in [&[][..], &["", " "], &["all"], &["!none"]] {
+        for words in [&[][..], &["all"], &["!none"]] {
             assert_eq!(parse(words).expect("valid").bitmap(), None, "{words:?}");
         }
     }
@@ -252,7 +255,7 @@ mod tests {
         assert!(error.hint().contains("`connect`"), "{}", error.hint());
         assert!(parse(&["epollwait"]).expect_err("unknown").hint().contains("`epoll_wait`"));
         assert!(parse(&["%nett"]).expect_err("unknown").hint().contains("%net"));
-        for word in ["/(/", "/nosuchcall/", "none", "read,!read", "!all"] {
+        for word in ["/(/", "/nosuchcall/", "none", "read,!read", "!all", ",", "!", " "] {
             assert!(parse(&[word]).is_err(), "{word}");
         }
     }
