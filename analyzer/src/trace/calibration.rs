@@ -25,15 +25,21 @@ impl Calibration {
     /// Times it with the probes attached: for another process, and for a traced one.
     ///
     /// # Errors
-    /// When our own thread cannot be marked.
+    /// When our own thread cannot be marked, or the machine is too busy for the difference to show.
     pub(crate) fn finish(self, probes: &mut SyscallProbes) -> io::Result<CallCost> {
         let bystander_ns = least_ns();
         let own = pidfd_of(std::process::id())?;
         probes.mark_running(own.as_fd(), SELF)?;
         let traced_ns = least_ns();
         probes.unmark(own.as_fd())?;
+        let added_ns = traced_ns - self.untraced_ns;
+        if added_ns <= 0.0 {
+            return Err(io::Error::other(
+                "the machine was too busy: no undisturbed stretch of calls among the repeats",
+            ));
+        }
         Ok(CallCost {
-            traced_ns: (traced_ns - self.untraced_ns).max(0.0),
+            traced_ns: added_ns,
             bystander_ns: (bystander_ns - self.untraced_ns).max(0.0),
             calls: u64::from(CALLS),
             repeats: REPEATS,

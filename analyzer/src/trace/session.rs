@@ -118,6 +118,8 @@ impl Instruments {
             self.syscalls.hand_accepted_to(accepted)?;
         }
         let mut probes = self.syscalls.attach()?;
+        // Beside the probes' own beginning: what came between the two would be seen by one of them only.
+        let counters = self.netns.counters()?;
         if let Some(tcp) = &mut self.tcp {
             probes.extend(tcp.attach(&self.netns)?);
         }
@@ -133,7 +135,6 @@ impl Instruments {
             server: target.map(|target| PerfCounters::of(&target.family())),
             client: workload.as_deref().map(|workload| PerfCounters::of(&[workload.pid])),
         };
-        let counters = self.netns.counters()?;
         let (at, at_ns, own_cpu) = (Instant::now(), monotonic_ns(), own_cpu());
         if let Some(workload) = workload {
             self.syscalls.mark_held(workload.pidfd(), CLIENT).context("failed to mark the workload's thread")?;

@@ -119,7 +119,8 @@ impl Settings {
                         let host = text.rsplit_once(':').map_or(text.as_str(), |(host, _)| host);
                         self.alike(&format!("server address{suffix}"), host.to_owned());
                     }
-                    "seed" => {}
+                    // `--sources auto` takes as many as the TIME_WAIT of earlier runs asks for.
+                    "seed" | "sources" => {}
                     _ => self.alike(&format!("{name}{suffix}"), text),
                 }
             }

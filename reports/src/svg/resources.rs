@@ -104,7 +104,11 @@ pub fn time_wait(recording: &Recording, run: &str) -> Option<Figure<'static>> {
     let words = Words {
         title: "How many sockets were in TIME_WAIT".into(),
         subtitle: "Sockets of the whole network namespace (/proc/net/sockstat)".into(),
-        caption: caption(recording, run, "each keeps its port from new connections to the same destination for 60 s"),
+        caption: caption(
+            recording,
+            run,
+            "each keeps its port from new connections to the same destination for up to 60 s (tcp_tw_reuse)",
+        ),
     };
     let lines =
         vec![Line { name: "TIME_WAIT".into(), values: waiting }, Line { name: "in use".into(), values: in_use }];
