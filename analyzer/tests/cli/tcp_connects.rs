@@ -33,6 +33,12 @@ fn syns_sent_again_belong_to_their_connection_and_process_and_come_at_whole_seco
 #[test]
 fn every_outcome_of_a_connect_is_told() {
     needs_root!();
+    // Which connects find the queue full is a matter of time between processes: a busy machine may need another try.
+    let tries = (0..3).map(|_| std::panic::catch_unwind(every_outcome_in_one_run));
+    assert!(tries.into_iter().any(|outcome| outcome.is_ok()), "three runs, and none told every outcome");
+}
+
+fn every_outcome_in_one_run() {
     let setup = ipv4(&[("tcp_syn_retries", "1")]);
     let fill = command_line("connections start 4500 7001=2");
     let load = format!("{fill} & sleep 0.3; {}; wait", command_line("connections outcomes 7001"));
