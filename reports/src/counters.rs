@@ -124,7 +124,8 @@ fn parse_pairs(text: &str, sections: &[&str]) -> BTreeMap<String, i64> {
 }
 
 /// A number of a `sockstat` line: `TCP: inuse 5 orphan 0 tw 1234`.
-fn gauge(sockstat: &str, line: &str, name: &str) -> u64 {
+#[must_use]
+pub fn gauge(sockstat: &str, line: &str, name: &str) -> u64 {
     let numbers = sockstat.lines().find_map(|text| text.strip_prefix(line)).unwrap_or_default();
     let mut words = numbers.split_whitespace().skip_while(|&word| word != name).skip(1);
     words.next().and_then(|number| number.parse().ok()).unwrap_or(0)

@@ -4,7 +4,10 @@ use std::{fs, path::Path};
 
 use anyhow::{Context as _, Result};
 use procfs::{Current as _, CurrentSI as _, KernelStats, LoadAverage};
-use reports::recording::{HostCpu, TcpSockets};
+use reports::{
+    counters::gauge,
+    recording::{HostCpu, TcpSockets},
+};
 
 /// The host's counters at one moment; CPU times since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,14 +64,12 @@ pub(crate) fn tcp_sockets() -> Result<TcpSockets> {
 }
 
 fn parse_sockstat(text: &str, page_bytes: u64) -> TcpSockets {
-    let line = text.lines().find_map(|line| line.strip_prefix("TCP:")).unwrap_or_default();
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let value = |name: &str| words.windows(2).find(|pair| pair[0] == name).and_then(|pair| pair[1].parse().ok());
+    let value = |name| gauge(text, "TCP: ", name);
     TcpSockets {
-        in_use: value("inuse").unwrap_or(0),
-        orphan: value("orphan").unwrap_or(0),
-        time_wait: value("tw").unwrap_or(0),
-        memory_bytes: value("mem").unwrap_or(0u64).saturating_mul(page_bytes),
+        in_use: value("inuse"),
+        orphan: value("orphan"),
+        time_wait: value("tw"),
+        memory_bytes: value("mem").saturating_mul(page_bytes),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::is_zero;
 use crate::histogram::Histogram;
 
 /// A set of processes that were traced together.
@@ -326,11 +327,6 @@ impl Syscall {
         ];
         WAITING.contains(&self.name.as_str())
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]

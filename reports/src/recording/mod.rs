@@ -139,6 +139,12 @@ impl Recording {
     }
 }
 
+/// For fields that are left out while they are 0.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+pub(crate) fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_false(value: &bool) -> bool {
     !value

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Abi;
+use super::{Abi, is_zero};
 
 /// Layout of the histograms of a series: four buckets per power of two, enough for a heat map.
 pub const SERIES_SUB_BITS: u8 = 2;
@@ -55,9 +55,4 @@ pub struct SeriesPoint {
     /// Their latency: bucket in the layout of [`SERIES_SUB_BITS`] (`probes::bucket::bounds`), and how many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<(u32, u64)>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
