@@ -7,7 +7,7 @@ use probes::ABSENT;
 use crate::bpf::loading::KernelTypes;
 
 /// Global and member; without these the programs cannot work.
-const MEMBERS: [(&str, &str); 26] = [
+const MEMBERS: [(&str, &str); 27] = [
     ("SOCK_STATE", "sock.__sk_common.skc_state"),
     ("SOCK_PROTOCOL", "sock.sk_protocol"),
     ("SOCK_NET", "sock.__sk_common.skc_net.net"),
@@ -28,6 +28,7 @@ const MEMBERS: [(&str, &str); 26] = [
     ("TCP_BYTES_RETRANS", "tcp_sock.bytes_retrans"),
     ("TCP_RCV_NXT", "tcp_sock.rcv_nxt"),
     ("TCP_COPIED_SEQ", "tcp_sock.copied_seq"),
+    ("TASK_COMM", "task_struct.comm"),
     ("TASK_GROUP_LEADER", "task_struct.group_leader"),
     ("TASK_FILES", "task_struct.files"),
     ("FILES_FDT", "files_struct.fdt"),

@@ -1,14 +1,14 @@
 //! The life of one end of a connection: begun, moved on, ended.
 
 use aya_ebpf::{
-    bindings::{BPF_ANY, BPF_NOEXIST, BPF_RB_NO_WAKEUP},
+    bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
     helpers::bpf_ktime_get_ns,
 };
 use probes::tcp::{Connection, Counter, flag, state};
 
 use crate::{
     maps::{
-        CONNECTIONS, COUNTS, ENDED, INET_SPORT, NEWBORN, SOCK_ACK_BACKLOG, SOCK_DPORT, SOCK_ERR, SOCK_FLAGS, SOCK_NUM,
+        CONNECTIONS, COUNTS, EMPTY, ENDED, INET_SPORT, NEWBORN, SOCK_ACK_BACKLOG, SOCK_DPORT, SOCK_ERR, SOCK_FLAGS, SOCK_NUM,
         TCP_BYTES_RECEIVED, TCP_BYTES_RETRANS, TCP_BYTES_SENT, TCP_SEGS_OUT, TCP_SRTT_US, TCP_TOTAL_RETRANS, count,
     },
     process,
@@ -17,8 +17,6 @@ use crate::{
 
 /// Bit of `sk_flags` that is set when the other end's FIN has come (v6.18 `SOCK_DONE`, set by `tcp_fin`).
 const SOCK_DONE: u64 = 1 << 1;
-
-const EEXIST: i32 = -17;
 
 #[inline(always)]
 pub fn now() -> u64 {
@@ -47,52 +45,48 @@ pub fn of(sock: Sock) -> Option<&'static mut Connection> {
     if COUNTS.get(Counter::LetGo as u32).is_none_or(|&let_go| let_go > 0) {
         return None;
     }
-    let mut connection = Connection { cookie: sock.cookie(), flags: flag::BEFORE_START, ..Connection::EMPTY };
-    addresses(sock, &mut connection);
-    if CONNECTIONS.insert(&sock.key(), &connection, u64::from(BPF_NOEXIST)).is_err() {
-        count(Counter::LetGo);
-    }
-    of_key(sock.key())
+    let connection = begin(sock)?;
+    connection.flags = flag::BEFORE_START;
+    addresses(sock, connection);
+    Some(connection)
 }
 
 /// `connect()` of the process that runs now. The local port is not chosen yet.
 #[inline(always)]
 pub fn connecting(sock: Sock) {
-    let mut connection = Connection { cookie: sock.cookie(), flags: flag::ACTIVE, ..Connection::EMPTY };
+    // The same socket may connect once more.
+    end(sock.key());
+    let Some(connection) = begin(sock) else { return };
+    connection.flags = flag::ACTIVE;
     connection.entered_ns[state::SYN_SENT as usize] = now();
     connection.destination_port = u16::from_be(sock.read(&SOCK_DPORT));
     sock.destination(&mut connection.destination);
-    process::own(&mut connection);
-    match CONNECTIONS.insert(&sock.key(), &connection, u64::from(BPF_NOEXIST)) {
-        Ok(()) => {}
-        Err(EEXIST) => {
-            // The same socket connects once more.
-            end(sock.key());
-            begin(sock.key(), &connection);
-        }
-        Err(_) => count(Counter::LetGo),
-    }
+    process::own(connection);
 }
 
 /// A listener made this socket from the final ACK of a handshake. Whoever is current has nothing to do with it.
 #[inline(always)]
 pub fn accepting(sock: Sock) {
-    let mut connection = Connection { cookie: sock.cookie(), ..Connection::EMPTY };
+    let Some(connection) = begin(sock) else { return };
     connection.entered_ns[state::SYN_RECV as usize] = now();
     // A copy of the listener's, made before this one was queued (v6.18 sk_clone).
     connection.queue_before = sock.read(&SOCK_ACK_BACKLOG);
-    begin(sock.key(), &connection);
     if let Some(newborn) = NEWBORN.get_ptr_mut(0) {
         // SAFETY: per-CPU memory, and what runs until the listener is woken is this.
         unsafe { *newborn = sock.key() }
     }
 }
 
+/// A record for a socket, with nothing in it but the name.
 #[inline(always)]
-fn begin(key: u64, connection: &Connection) {
-    if CONNECTIONS.insert(&key, connection, u64::from(BPF_ANY)).is_err() {
+fn begin(sock: Sock) -> Option<&'static mut Connection> {
+    let key = sock.key();
+    if CONNECTIONS.insert(&key, &EMPTY, u64::from(BPF_ANY)).is_err() {
         count(Counter::LetGo);
     }
+    let connection = of_key(key)?;
+    connection.cookie = sock.cookie();
+    Some(connection)
 }
 
 /// Into another state.

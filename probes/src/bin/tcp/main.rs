@@ -203,7 +203,7 @@ fn accepted(ctx: BtfTracePointContext) -> i32 {
 
 #[btf_tracepoint(function = "task_newtask")]
 fn task_newtask(ctx: BtfTracePointContext) -> i32 {
-    let group = process::group_of_current();
+    let group = process::group_of(current_task());
     if group != UNTRACED
         && let Some(mark) = MARKS.get_or_create(ctx.arg(0))
     {

@@ -25,6 +25,9 @@ pub static COUNTS: PerCpuArray<u64> = PerCpuArray::with_max_entries(COUNTERS, 0)
 #[map]
 pub static CONNECTIONS: HashMap<u64, Connection> = HashMap::with_max_entries(1, 0);
 
+/// What every connection begins as. A copy made on the stack costs more.
+pub static EMPTY: Connection = Connection::EMPTY;
+
 /// By socket cookie. Only listeners in trouble are here.
 #[map]
 pub static LISTENERS: HashMap<u64, Listener> = HashMap::with_max_entries(1024, 0);
@@ -84,6 +87,7 @@ offsets!(
     TCP_BYTES_RETRANS,
     TCP_RCV_NXT,
     TCP_COPIED_SEQ,
+    TASK_COMM,
     TASK_GROUP_LEADER,
     TASK_FILES,
     FILES_FDT,

@@ -1,29 +1,26 @@
 //! Which process a connection belongs to: told only where the kernel runs for that process.
 
-use aya_ebpf::{
-    cty::c_void,
-    helpers::{bpf_get_current_pid_tgid, generated::bpf_get_current_comm},
-};
+use aya_ebpf::{cty::c_void, helpers::bpf_get_current_pid_tgid};
 use probes::{
     kernel::member::{self, current_task},
-    tcp::{COMM_BYTES, Connection, UNTRACED},
+    tcp::{Connection, UNTRACED},
 };
 
-use crate::maps::{MARKS, TASK_GROUP_LEADER};
+use crate::maps::{MARKS, TASK_COMM, TASK_GROUP_LEADER};
 
 /// Notes the process that runs now as the owner.
 #[inline(always)]
 pub fn own(connection: &mut Connection) {
     connection.tgid = (bpf_get_current_pid_tgid() >> 32) as u32;
-    connection.group = group_of_current();
-    // SAFETY: the helper writes as many bytes as there are.
-    unsafe { bpf_get_current_comm((&raw mut connection.comm).cast(), COMM_BYTES as u32) };
+    let task = current_task();
+    connection.group = group_of(task);
+    // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
+    connection.comm = unsafe { member::read_16_bytes(task, &TASK_COMM) };
 }
 
 /// Threads are marked when they are made; those that were there first, by the mark of their process's first thread.
 #[inline(always)]
-pub fn group_of_current() -> u32 {
-    let task = current_task();
+pub fn group_of(task: *mut c_void) -> u32 {
     if let Some(mark) = MARKS.get(task) {
         return *mark;
     }

@@ -87,11 +87,8 @@ impl Sock {
             (address[10], address[11]) = (0xff, 0xff);
             address[12..].copy_from_slice(&self.read::<u32>(v4).to_ne_bytes());
         } else {
-            // SAFETY: the helper checks what it reads, and writes as many bytes as `address` has.
-            unsafe {
-                let from = self.0.cast::<u8>().add(v6.load() as usize);
-                bpf_probe_read_kernel(address.as_mut_ptr().cast(), ADDRESS_BYTES as u32, from.cast());
-            }
+            // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
+            *address = unsafe { member::read_16_bytes(self.0, v6) };
         }
     }
 }
