@@ -120,7 +120,8 @@ impl Joined<'_> {
 
     fn row(&self, listener: Option<&Listener>, cookie: u64, sums: Sums) -> ListenerQueue {
         let before = self.before.iter().find(|known| known.cookie == cookie).map_or(0, |known| known.drops);
-        let drops = listener.map_or(0, |listener| listener.drops.wrapping_sub(before));
+        let after = self.after.iter().find(|known| known.cookie == cookie);
+        let drops = after.map(|listener| u64::from(listener.drops.wrapping_sub(before)));
         let trouble = self.trouble.get(&cookie).copied().unwrap_or_default();
         let address = listener.map_or(sums.address, |listener| listener.address);
         let twins = self.before.iter().chain(self.after).filter(|known| known.address == address);
@@ -129,9 +130,9 @@ impl Joined<'_> {
             cookie,
             owner: listener.and_then(|listener| self.owners.get(&listener.inode).cloned()),
             reuseport: twins.map(|known| known.cookie).any(|other| other != cookie),
-            limit: listener.map_or(0, |listener| listener.limit),
+            limit: listener.map(|listener| listener.limit),
             queue_high: sums.queue_high.max(listener.map_or(0, |listener| listener.queue)),
-            drops: u64::from(drops).saturating_sub(trouble.dropped_segments),
+            drops: drops.map(|drops| drops.saturating_sub(trouble.dropped_segments)),
             drops_at_final_ack: self.tells_final_ack_drops.then_some(trouble.final_ack_drops),
             established: sums.established,
             accepted: sums.accepted,

@@ -39,7 +39,7 @@ pub(crate) struct WatchArgs {
     /// Stop after this many rounds
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
-    /// Show what there is now and stop: no rates, no probes
+    /// Show what there is now and stop: nothing is counted (`-`) but by the sockets themselves (EVER), no probes
     #[arg(long, conflicts_with = "count")]
     pub(crate) once: bool,
     /// One JSON object per interval

@@ -31,6 +31,7 @@ use anyhow::{Context as _, Result};
 pub(crate) use self::args::WatchArgs;
 use self::{
     collect::Collector,
+    lines::Spans,
     round::Round,
     screen::{Screen, Waited},
 };
@@ -88,10 +89,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
 
 /// Where rounds go.
 enum Output {
-    Lines {
-        /// The header was written.
-        begun: bool,
-    },
+    Lines(Spans),
     Json,
     Screen(Box<Screen>),
 }
@@ -108,7 +106,8 @@ impl Output {
         for missing in missing {
             say(format_args!("not shown: {missing}"));
         }
-        Ok(Self::Lines { begun: false })
+        write(&format!("{}\n", lines::HEADER))?;
+        Ok(Self::Lines(if args.once { Spans::Moment } else { Spans::Interval }))
     }
 
     fn is_screen(&self) -> bool {
@@ -129,11 +128,7 @@ impl Output {
         match self {
             Self::Screen(screen) => screen.show(round),
             Self::Json => write(&(serde_json::to_string(round).context("bug: a round is JSON")? + "\n")),
-            Self::Lines { begun } => {
-                let header =
-                    if std::mem::replace(begun, true) { String::new() } else { format!("{}\n", lines::HEADER) };
-                write(&(header + &lines::lines(round)))
-            }
+            Self::Lines(spans) => write(&lines::lines(round, *spans)),
         }
     }
 

@@ -136,10 +136,10 @@ fn listeners(listeners: &[ListenerQueue]) -> Table {
         table.row(vec![
             Cell::text(&listener.address),
             listener.owner.as_ref().map_or(Cell::Missing, Cell::text),
-            Cell::Count(listener.limit.into()),
+            listener.limit.map_or(Cell::Missing, |limit| Cell::Count(limit.into())),
             Cell::Count(listener.queue_high.into()),
             Cell::Count(listener.established),
-            Cell::Count(listener.drops),
+            listener.drops.map_or(Cell::Missing, Cell::Count),
             Cell::ns(listener.accept_wait.quantile(0.5)),
             Cell::ns(listener.accept_wait.quantile(0.99)),
         ]);

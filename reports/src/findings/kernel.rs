@@ -41,18 +41,20 @@ pub(super) fn counters_that_moved(recording: &Recording, found: &mut Vec<Finding
 
 pub(super) fn listeners_that_dropped(recording: &Recording, found: &mut Vec<Finding>) {
     let listeners = recording.tcp.iter().flat_map(|tcp| &tcp.listeners);
-    for listener in listeners.filter(|listener| listener.drops > 0) {
+    for listener in listeners {
+        let Some(drops) = listener.drops.filter(|&drops| drops > 0) else { continue };
+        let room =
+            listener.limit.map_or_else(String::new, |limit| format!(" of {}", units::count(u64::from(limit) + 1)));
         found.push(Finding {
             name: "listener-drops",
             severity: Severity::Warning,
             text: format!(
-                "{} dropped {}; its queue held up to {} of {}",
+                "{} dropped {}; its queue held up to {}{room}",
                 listener.address,
-                units::counted(listener.drops, "connection attempt"),
+                units::counted(drops, "connection attempt"),
                 units::count(listener.queue_high.into()),
-                units::count(u64::from(listener.limit) + 1),
             ),
-            value: listener.drops as f64,
+            value: drops as f64,
             unit: "drops",
         });
     }

@@ -152,13 +152,16 @@ pub struct ListenerQueue {
     /// It shares its address with others (`SO_REUSEPORT`).
     #[serde(default)]
     pub reuseport: bool,
-    /// Backlog in force: it holds one more than this.
-    pub limit: u32,
+    /// Backlog in force: it holds one more than this; `None` for a listener that came and went within the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
     /// Most that waited at once, looked at whenever a connection came in.
     pub queue_high: u32,
     /// Attempts dropped during the run, retried ones counted again. From `sk_drops`, which counts more: those at the final
     /// ACK twice, and bare ACKs while accept is deferred. That is put right here unless the probe that sees it is off.
-    pub drops: u64,
+    /// `None` for a listener that was closed before the end, with which its counter went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drops: Option<u64>,
     /// Of `drops`, those at the final ACK of the handshake; `None` when the probe is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drops_at_final_ack: Option<u64>,

@@ -75,7 +75,8 @@ fn outcome(outcome: Outcome) -> &'static str {
 
 fn listeners(page: &mut Page, rows: &[ListenerQueue], style: &Style) {
     // Idle ones say nothing about the run.
-    let busy: Vec<&ListenerQueue> = rows.iter().filter(|row| row.established > 0 || row.drops > 0).collect();
+    let busy: Vec<&ListenerQueue> =
+        rows.iter().filter(|row| row.established > 0 || row.drops.is_some_and(|drops| drops > 0)).collect();
     if busy.is_empty() {
         return;
     }
@@ -89,15 +90,15 @@ fn listeners(page: &mut Page, rows: &[ListenerQueue], style: &Style) {
             clipped(&row.address, NAME_COLUMNS),
             row.owner.as_deref().map_or("-".to_owned(), |owner| clipped(owner, NAME_COLUMNS)),
             units::count(row.queue_high.into()),
-            units::count(row.limit.into()),
+            row.limit.map_or("-".to_owned(), |limit| units::count(limit.into())),
             units::count(row.established),
-            units::count(row.drops),
+            row.drops.map_or("-".to_owned(), units::count),
             row.drops_at_final_ack.map_or("-".to_owned(), units::count),
         ];
         let [p50, _, p99, max] = distribution(&row.accept_wait);
         cells.extend([p50, p99, max]);
         cells.push(duration(first_byte.and_then(|times| times.quantile(0.5))));
-        grid.row(if row.drops > 0 { Tone::Alarm } else { Tone::Plain }, cells);
+        grid.row(if row.drops.is_some_and(|drops| drops > 0) { Tone::Alarm } else { Tone::Plain }, cells);
     }
     page.block(&grid.render(style));
     more(page, busy.len(), SHOWN, "listener");
@@ -107,6 +108,9 @@ fn listeners(page: &mut Page, rows: &[ListenerQueue], style: &Style) {
         "  wait: in the accept queue, from established to accept's return; high: most that waited at once (it holds one more \
          than its limit); drops: one that is sent and dropped again counts again",
     );
+    if busy.iter().any(|row| row.drops.is_none()) {
+        page.prose(Tone::Quiet, 4, "  - closed before the end, and its counters with it");
+    }
     for row in busy.iter().filter(|row| row.syn_ack_retransmits > 0) {
         let again = units::counted(row.syn_ack_retransmits, "SYN-ACK");
         page.prose(Tone::Quiet, 4, &format!("  {}: {again} sent again", clipped(&row.address, NAME_COLUMNS)));

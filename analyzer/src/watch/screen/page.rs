@@ -150,6 +150,11 @@ fn title(state: &State, round: &Round, interval: Duration, width: usize) -> Line
 fn footer(state: &State, round: &Round, width: usize, look: &Look) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let notes: Vec<String> = missing(round).collect();
+    let left_out = Layout::of(width, round.namespaces.len() > 1).left_out;
+    if left_out > 0 && !state.help {
+        let text = format!(" {left_out} columns do not fit: widen, or see the selected listener");
+        lines.push(Line::styled(clipped(&text, width), Style::new().add_modifier(Modifier::DIM)));
+    }
     if !notes.is_empty() && !state.help {
         let text = match notes.len() {
             1 => format!(" {}", notes[0]),

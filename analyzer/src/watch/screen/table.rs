@@ -57,22 +57,28 @@ const COLUMNS: [(Column, &str, usize, u8); 17] = [
     (C::P99, "P99", 6, 6),
     (C::Owner, "OWNER", 12, 4),
     (C::Netns, "NETNS", 10, 8),
-    (C::QueueChart, "QUEUE", 12, 15),
-    (C::DropsChart, "DROPS", 12, 10),
+    (C::QueueChart, "QUEUE TREND", 12, 15),
+    (C::DropsChart, "DROPS TREND", 12, 10),
 ];
 
 /// Columns that fit, with their widths.
-pub(crate) struct Layout(Vec<(Column, &'static str, usize)>);
+pub(crate) struct Layout {
+    columns: Vec<(Column, &'static str, usize)>,
+    /// How many do not fit.
+    pub(crate) left_out: usize,
+}
 
 impl Layout {
     /// What fits into so many columns of the terminal.
     pub(crate) fn of(width: usize, several_namespaces: bool) -> Self {
         let mut wanted: Vec<_> = COLUMNS.iter().filter(|column| several_namespaces || column.0 != C::Netns).collect();
+        let all = wanted.len();
         let needed = |columns: &[&(Column, &str, usize, u8)]| columns.iter().map(|column| column.2 + 1).sum::<usize>();
         while needed(&wanted) > width + 1 {
             let Some(least) = wanted.iter().map(|column| column.3).max().filter(|&rank| rank > 0) else { break };
             wanted.retain(|column| column.3 != least);
         }
+        let left_out = all - wanted.len();
         let mut spare = (width + 1).saturating_sub(needed(&wanted));
         let mut widths: Vec<_> = wanted.into_iter().map(|&(column, title, width, _)| (column, title, width)).collect();
         for (wide, most) in [(C::Owner, 24), (C::Fill, 12), (C::QueueChart, 30), (C::DropsChart, 30), (C::Listener, 40)]
@@ -83,19 +89,19 @@ impl Layout {
                 spare -= more;
             }
         }
-        Self(widths)
+        Self { columns: widths, left_out }
     }
 
     /// The line of titles.
     pub(crate) fn header(&self) -> Line<'static> {
-        let cells = self.0.iter().map(|&(column, title, width)| column.aligned(title, width));
+        let cells = self.columns.iter().map(|&(column, title, width)| column.aligned(title, width));
         Line::styled(cells.collect::<Vec<_>>().join(" "), Style::new().add_modifier(Modifier::BOLD))
     }
 
     /// A listener or a group.
     pub(crate) fn line(&self, entry: &Entry<'_>, is_selected: bool, round: &Round, look: &Look) -> Line<'static> {
         let mut spans = Vec::new();
-        for &(column, _, width) in &self.0 {
+        for &(column, _, width) in &self.columns {
             if !spans.is_empty() {
                 spans.push(Span::raw(" "));
             }
@@ -255,7 +261,9 @@ mod tests {
         assert_eq!(header.trim_end(), expected);
         assert_eq!(row.trim_end(), "0.0.0.0:9988                3/128 #..........     271   13.6");
         let (header, _) = text(200);
-        assert_eq!(header.split_whitespace().count(), COLUMNS.len() - 1, "{header}");
+        assert!(header.trim_end().ends_with("DROPS TREND"), "{header}");
+        let left_out = [60, 80, 200].map(|width| Layout::of(width, false).left_out);
+        assert_eq!(left_out, [11, 8, 0]);
     }
 
     #[test]
