@@ -45,9 +45,9 @@ def lost(group):
 
 
 def refused(recording):
-    """A probe may be missing where the kernel has no such hook, but none may be refused by the verifier."""
+    """A probe may be missing where the kernel has no such hook or does not tell enough, but none may be refused by the verifier."""
     off = [(probe["hook"], probe.get("off_because")) for probe in recording["probes"]]
-    return "; ".join(f"{hook}: {why}" for hook, why in off if why and "no such tracepoint" not in why)
+    return "; ".join(f"{hook}: {why}" for hook, why in off if why and not why.startswith("this kernel "))
 
 
 def denied(output):
@@ -79,9 +79,19 @@ def served(output):
     )
     wrong = differences({"accept4": 200, "close": 200, "sendto": 200}, server)
     wrong = wrong or differences({"socket": 200}, client)
-    counters = (recording.get("tcp") or {}).get("counters", {})
-    wrong = wrong or differences({"Tcp.PassiveOpens": 200}, counters)
-    return wrong or lost(named(recording, "server")) or refused(recording)
+    tcp = recording["tcp"]
+    wrong = wrong or differences({"Tcp.PassiveOpens": 200}, tcp["counters"])
+    return wrong or followed(tcp) or lost(named(recording, "server")) or refused(recording)
+
+
+def followed(tcp):
+    """Both ends of all 200 connections, from birth to end, by address and owner."""
+    wrong = differences({"from_birth": 400, "open": 0, "let_go": 0, "lost": 0}, tcp["tracked"])
+    connects = [(row["group"], row["destination"], row["outcome"], row["latency"]["count"]) for row in tcp["connects"]]
+    if connects != [("client", "127.0.0.1:9988", "established", 200)]:
+        wrong = wrong or f"connects: {connects}"
+    listeners = [(row["address"], row["established"], row["accepted"]) for row in tcp["listeners"]]
+    return wrong or ("" if ("0.0.0.0:9988", 200, 200) in listeners else f"listeners: {listeners}")
 
 
 def ring(output):
