@@ -105,9 +105,20 @@ struct Pixels(f64);
 
 impl std::fmt::Display for Pixels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.write_to(f)
+    }
+}
+
+impl Pixels {
+    fn tenths(&self) -> i32 {
         #[expect(clippy::cast_possible_truncation, reason = "some thousand pixels; a cast saturates")]
-        let tenths = (self.0 * 10.0).round() as i32;
-        // Digit by digit: most of a chart is such numbers, and `write!` takes several times as long.
+        let tenths = (self.0 * 10.0 + 0.5f64.copysign(self.0)) as i32;
+        tenths
+    }
+
+    /// Digit by digit: most of a chart is such numbers, and `write!` takes several times as long.
+    fn write_to(&self, text: &mut impl std::fmt::Write) -> std::fmt::Result {
+        let tenths = self.tenths();
         let mut digits = [0; 13];
         let (mut rest, mut start) = (tenths.unsigned_abs(), digits.len());
         let mut put = |digit: u8| {
@@ -128,7 +139,7 @@ impl std::fmt::Display for Pixels {
         if tenths < 0 {
             put(b'-');
         }
-        f.write_str(str::from_utf8(&digits[start..]).expect("bug: digits are ASCII"))
+        text.write_str(str::from_utf8(&digits[start..]).expect("bug: digits are ASCII"))
     }
 }
 
@@ -139,6 +150,15 @@ fn last_digit(number: u32) -> u8 {
 impl Canvas {
     fn put(&self, shape: std::fmt::Arguments) {
         self.shapes.borrow_mut().write_fmt(shape).expect("bug: writing into a string cannot fail");
+    }
+
+    /// What most of a chart is made of, without the detour by `write!`.
+    fn numbers<const N: usize>(&self, parts: [(&str, Pixels); N]) {
+        let mut shapes = self.shapes.borrow_mut();
+        for (before, number) in parts {
+            shapes.push_str(before);
+            number.write_to(&mut *shapes).expect("bug: writing into a string cannot fail");
+        }
     }
 
     pub(crate) fn text(&self, (x, y): (f64, f64), text: &str, look: Look) {
@@ -172,15 +192,17 @@ impl Canvas {
     }
 
     fn path(&self, points: &[(f64, f64)], color: Color, width: f64, dashes: &str) {
-        let tenths = |(x, y): (f64, f64)| ((x * 10.0).round(), (y * 10.0).round());
         let mut last = None;
         self.put(format_args!(
             "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"{}\"{dashes} points=\"",
             Pixels(width)
         ));
-        for &point in points {
-            if last.replace(tenths(point)) != Some(tenths(point)) {
-                self.put(format_args!("{},{} ", Pixels(point.0), Pixels(point.1)));
+        for &(x, y) in points {
+            let (x, y) = (Pixels(x), Pixels(y));
+            let place = Some((x.tenths(), y.tenths()));
+            if std::mem::replace(&mut last, place) != place {
+                self.numbers([("", x), (",", y)]);
+                self.shapes.borrow_mut().push(' ');
             }
         }
         self.put(format_args!("\"/>\n"));
@@ -224,8 +246,9 @@ impl Canvas {
         }
         self.put(format_args!("<path fill=\"{color}\" d=\""));
         for &((x, y), (width, height)) in cells {
-            let (x, y, width, height) = (Pixels(x), Pixels(y), Pixels(width), Pixels(height));
-            self.put(format_args!("M{x} {y}h{width}v{height}h-{width}z"));
+            let parts = [("M", x), (" ", y), ("h", width), ("v", height), ("h-", width)];
+            self.numbers(parts.map(|(before, number)| (before, Pixels(number))));
+            self.shapes.borrow_mut().push('z');
         }
         self.put(format_args!("\"/>\n"));
     }
