@@ -16,6 +16,7 @@ pub mod import;
 pub mod json;
 pub mod md;
 pub mod per_request;
+#[cfg_attr(not(feature = "png"), path = "png_left_out.rs")]
 pub mod png;
 pub mod printable;
 pub mod recording;

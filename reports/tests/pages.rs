@@ -1,4 +1,4 @@
-//! Page, Markdown, CSV, JSON and PNG of fixed recordings: as blessed (`BLESS=1` rewrites), and harmless whatever the
+//! Page, Markdown, CSV and JSON of fixed recordings: as blessed (`BLESS=1` rewrites), and harmless whatever the
 //! names in them.
 
 mod golden;
@@ -6,7 +6,7 @@ mod recordings;
 
 use std::path::PathBuf;
 
-use reports::{csv, document::Document, html, json, md, png::Painter, recording::Recording, stats::RunFigures};
+use reports::{csv, document::Document, html, json, md, recording::Recording, stats::RunFigures};
 
 const RUN: &str = "20261130-143951-echo-epoll-lt-short";
 
@@ -100,19 +100,6 @@ fn every_recording_has_its_page_with_findings_tables_and_how_it_was_measured() {
             .to_vec();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{name}: {places:?}");
     }
-}
-
-/// As bright as paper or not: letters are there when some dots in the title's place are dark.
-#[test]
-fn a_picture_shows_its_letters_also_on_a_machine_without_fonts() {
-    let recording = recordings::typical();
-    let charts = reports::svg::of_run(&recording, RUN);
-    let figure = charts.iter().find_map(|chart| chart.figure.as_ref()).expect("a chart");
-    let picture = Painter::default().png(&figure.svg()).expect("drawable");
-    let dots = resvg::tiny_skia::Pixmap::decode_png(&picture).expect("a picture");
-    let title = (30..70).flat_map(|y| (40..600).map(move |x| (x, y)));
-    let dark = title.filter(|&(x, y)| dots.pixel(x, y).is_some_and(|dot| dot.red() < 100)).count();
-    assert!(dark > 500, "{dark} dark dots");
 }
 
 /// `LOOK=DIR cargo test -p reports look` writes all pages there.

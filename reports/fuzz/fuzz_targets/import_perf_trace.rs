@@ -1,5 +1,3 @@
 #![no_main]
 
-mod importing;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| importing::check(bytes, reports::import::Format::PerfTrace));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| reports_fuzz::importing(bytes, reports::import::Format::PerfTrace));

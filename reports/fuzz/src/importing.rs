@@ -7,7 +7,7 @@ use reports::{
 };
 
 /// Imports the bytes as that format, then does with the recording what `report` would.
-pub fn check(bytes: &[u8], format: Format) {
+pub fn importing(bytes: &[u8], format: Format) {
     let source = Source { file: "f", bytes, modified: "", group: "server", format: Some(format) };
     let Ok(recording) = import(&source) else { return };
     let json = serde_json::to_vec(&recording).expect("serializable");
