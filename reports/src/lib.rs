@@ -18,6 +18,7 @@ pub mod md;
 pub mod per_request;
 pub mod png;
 pub mod printable;
+mod provenance;
 pub mod recording;
 pub mod report;
 pub mod statistics;

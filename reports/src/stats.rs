@@ -155,8 +155,8 @@ pub struct RunFigures {
     pub server: String,
     /// What was asked of the load; `None` without load results or when there are several.
     pub settings: Option<BenchSettings>,
-    /// What was not counted, in all groups.
-    pub lost: u64,
+    /// What was not counted, in all groups; `None` where that is not known.
+    pub lost: Option<u64>,
     /// The run came to its planned end.
     pub complete: bool,
     /// `uname -r`.
@@ -197,7 +197,7 @@ impl RunFigures {
             per_request: PerRequest::of(recording),
             server: recording.group("server").map(|group| group.label.clone()).unwrap_or_default(),
             settings: if let [one] = bench.as_slice() { Some(one.settings.clone()) } else { None },
-            lost: recording.groups.iter().fold(0, |lost, group| lost.saturating_add(group.loss.total())),
+            lost: recording.lost(),
             complete: recording.complete,
             kernel: recording.host.kernel.clone(),
         }

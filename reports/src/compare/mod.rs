@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use charts::charts;
+pub(crate) use figures::owner;
 pub use figures::{Figure, Figures};
 pub use grouping::{Group, LeftOut};
 pub use judging::{Row, Verdict};

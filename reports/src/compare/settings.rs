@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
     printable::{clipped, command_line},
-    recording::{Group, Recording},
+    recording::{Fact, Group, Recording},
 };
 
 /// What a setting is in a comparison.
@@ -83,10 +83,12 @@ impl Settings {
 
     fn machine_and_tracing(&mut self, recording: &Recording) {
         let host = &recording.host;
-        self.alike("kernel", host.kernel.clone());
-        self.alike("architecture", host.arch.clone());
-        self.alike("CPUs", host.cpus.to_string());
-        self.alike("clock", host.clock.clone());
+        if recording.tells(Fact::Machine) {
+            self.alike("kernel", host.kernel.clone());
+            self.alike("architecture", host.arch.clone());
+            self.alike("CPUs", host.cpus.to_string());
+            self.alike("clock", host.clock.clone());
+        }
         self.alike("made by", recording.origin.as_ref().map_or("analyzer trace".to_owned(), |from| from.tool.clone()));
         let mut selection = recording.selection.clone();
         selection.sort();

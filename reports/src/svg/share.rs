@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     printable::clipped,
+    provenance,
     recording::{Group, Recording, Syscall},
     stats::ByTime,
     table::{Cell, Table},
@@ -90,15 +91,21 @@ fn bars(rows: &[&Syscall], shown: usize) -> Vec<Bar> {
 fn words(recording: &Recording, run: &str, group: &Group, calls: u64) -> Words {
     Words {
         title: format!("Where the {} spent its system-call time", frame::whose(&group.name, &group.label)),
-        subtitle: "Share of the wall time in working system calls; calls that wait by design are shown apart".into(),
+        subtitle: format!(
+            "Share of the {} in working system calls; calls that wait by design are shown apart",
+            provenance::times(recording)
+        ),
         caption: vec![
             frame::how_measured(recording, run),
-            format!(
-                "{} in {}, {}; wall time: it includes waiting for a CPU",
-                units::counted(calls, "call"),
-                units::duration(recording.duration_ns),
-                frame::clock(recording),
-            ),
+            match &recording.origin {
+                Some(_) => units::counted(calls, "call"),
+                None => format!(
+                    "{} in {}, {}; wall time: it includes waiting for a CPU",
+                    units::counted(calls, "call"),
+                    units::duration(recording.duration_ns),
+                    frame::clock(recording),
+                ),
+            },
         ],
     }
 }

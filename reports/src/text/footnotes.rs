@@ -6,6 +6,7 @@ use super::{
     style::Tone,
 };
 use crate::{
+    histogram::Histogram,
     printable::{clipped, printable},
     recording::{Group, InFlight, ReturnKind, Returned, Syscall},
     stats::ByTime,
@@ -25,7 +26,7 @@ pub(super) fn write(page: &mut Page, group: &Group, calls: &ByTime) {
         note("* waits by design: its time tells how idle the caller was, so it is outside total and share".into());
     }
     let shown: Vec<&Syscall> = calls.working.iter().chain(&calls.waiting).copied().collect();
-    if shown.iter().any(|row| row.latency.is_some() && row.quantile(0.99).is_none()) {
+    if shown.iter().any(|row| row.latency.as_ref().is_some_and(Histogram::is_told) && row.quantile(0.99).is_none()) {
         note("- too few calls for this percentile (p99 needs 100)".into());
     }
     asleep(calls).into_iter().chain(errors(&shown)).chain(returned(&shown)).for_each(&mut note);

@@ -65,8 +65,10 @@ const COST: &[Column] = &[
     ("calls/req", |run| run.server_calls_per_request.map_or("-".to_owned(), units::ratio)),
 ];
 
-const TRUST: &[Column] =
-    &[("lost", |run| units::count(run.lost)), ("complete", |run| if run.complete { "yes" } else { "NO" }.to_owned())];
+const TRUST: &[Column] = &[
+    ("lost", |run| optional(run.lost, units::count)),
+    ("complete", |run| if run.complete { "yes" } else { "NO" }.to_owned()),
+];
 
 fn optional(number: Option<u64>, show: fn(u64) -> String) -> String {
     number.map_or("-".to_owned(), show)
@@ -79,7 +81,8 @@ fn table(runs: &[RunFigures], run_columns: usize, parts: &[&[Column]]) -> Grid {
     for run in runs {
         let name = clipped_middle(&run.name, run_columns);
         let cells = std::iter::once(name).chain(columns.iter().map(|(_, show)| show(run))).collect();
-        let flawed = !run.complete || run.lost > 0 || run.failed.is_some_and(|failed| failed > 0);
+        let flawed =
+            !run.complete || run.lost.is_some_and(|lost| lost > 0) || run.failed.is_some_and(|failed| failed > 0);
         grid.row(if flawed { Tone::Alarm } else { Tone::Plain }, cells);
     }
     grid

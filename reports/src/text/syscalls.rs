@@ -8,6 +8,7 @@ use super::{
     style::{Style, Tone},
 };
 use crate::{
+    histogram::Histogram,
     recording::{Group, Syscall},
     stats::ByTime,
     units,
@@ -46,7 +47,7 @@ const COUNTS: [Column; 3] = [Column::Syscall, Column::Calls, Column::Errors];
 /// What a narrow terminal does without: the distribution still has its middle and its end.
 const SPARE: [Column; 3] = [Column::P90, Column::Mean, Column::OnCpu];
 
-pub(super) fn write(page: &mut Page, group: &Group, view: &View, style: &Style) {
+pub(super) fn write(page: &mut Page, group: &Group, view: &View, errors: bool, style: &Style) {
     let mut calls = ByTime::of(group);
     for rows in [&mut calls.working, &mut calls.waiting] {
         rows.sort_by(|a, b| view.sort.compare(a, b));
@@ -54,7 +55,10 @@ pub(super) fn write(page: &mut Page, group: &Group, view: &View, style: &Style) 
     if calls.working.is_empty() && calls.waiting.is_empty() {
         page.line(Tone::Plain, "  no system call returned");
     } else {
-        page.block(&table(&calls, &columns(view, &calls)).render(style));
+        let mut columns = columns(view, &calls);
+        // A 0 would say that none failed.
+        columns.retain(|&column| errors || column != Column::Errors);
+        page.block(&table(&calls, &columns).render(style));
     }
     footnotes::write(page, group, &calls);
 }
@@ -67,6 +71,13 @@ fn columns(view: &View, calls: &ByTime) -> Vec<Column> {
         columns = if timed { USUAL.to_vec() } else { COUNTS.to_vec() };
         if !has(|row| row.on_cpu.is_some()) {
             columns.retain(|&column| column != Column::OnCpu);
+        }
+        // Another tool's table has extremes at most.
+        if !has(|row| row.latency.as_ref().is_some_and(Histogram::is_told)) {
+            columns.retain(|column| ![Column::P50, Column::P90, Column::P99].contains(column));
+        }
+        if !has(|row| row.latency.is_some()) {
+            columns.retain(|&column| column != Column::Max);
         }
     }
     // A row without its name says nothing.
