@@ -15,6 +15,7 @@ pub mod html;
 pub mod import;
 pub mod json;
 pub mod md;
+mod not_finite;
 pub mod per_request;
 pub mod png;
 pub mod printable;

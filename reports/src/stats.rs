@@ -159,11 +159,24 @@ pub struct RunFigures {
     pub lost: Option<u64>,
     /// The run came to its planned end.
     pub complete: bool,
+    /// A load generator ended early: its figures are of what it did.
+    pub partial_load: bool,
     /// `uname -r`.
     pub kernel: String,
 }
 
 impl RunFigures {
+    /// Whether the run can be used, in a word or two.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        match () {
+            () if !self.complete => "NO",
+            () if self.partial_load => "load cut",
+            () if self.ok == Some(0) => "no reply",
+            () => "yes",
+        }
+    }
+
     /// Takes the figures from a recording.
     #[must_use]
     pub fn of(path: PathBuf, name: String, recording: &Recording) -> Self {
@@ -199,6 +212,7 @@ impl RunFigures {
             settings: if let [one] = bench.as_slice() { Some(one.settings.clone()) } else { None },
             lost: recording.lost(),
             complete: recording.complete,
+            partial_load: bench.iter().any(|result| result.partial),
             kernel: recording.host.kernel.clone(),
         }
     }

@@ -96,7 +96,7 @@ fn syscalls(name: &str, group: &Group, recording: &Recording) -> Table {
     for (heading, _) in QUANTILES {
         table.column(heading, "ns");
     }
-    for (heading, unit) in [("max", "ns"), ("on CPU", "ns"), ("error names", "")] {
+    for (heading, unit) in [("max", "ns"), ("on CPU", "ns"), ("on CPU share", ""), ("error names", "")] {
         table.column(heading, unit);
     }
     let calls = ByTime::of(group);
@@ -123,6 +123,7 @@ fn syscall(row: &Syscall, mark: &str, share: Cell, errors: bool) -> Vec<Cell> {
     cells.extend(QUANTILES.map(|(_, q)| Cell::ns(row.quantile(q))));
     cells.push(Cell::ns(row.latency.as_ref().and_then(Histogram::max)));
     cells.push(Cell::ns(row.on_cpu.as_ref().map(Histogram::sum)));
+    cells.push(row.on_cpu_share().map_or(Cell::Missing, Cell::Share));
     let errnos: Vec<_> = row.errnos.iter().map(|(name, count)| format!("{name} {count}")).collect();
     cells.push(if errnos.is_empty() { Cell::Missing } else { Cell::Text(errnos.join(", ")) });
     cells
@@ -204,7 +205,7 @@ pub(super) fn of_runs(runs: &[RunFigures]) -> Table {
             run.server_ns_per_request.map_or(Cell::Missing, Cell::Ns),
             run.server_calls_per_request.map_or(Cell::Missing, Cell::Number),
             count(run.lost),
-            Cell::text(if run.complete { "yes" } else { "no" }),
+            Cell::text(run.state().to_lowercase()),
         ]);
     }
     table

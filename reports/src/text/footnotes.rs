@@ -1,10 +1,6 @@
 //! What the rows of a system-call table cannot say: errors by number, sizes, calls that did not begin or end.
 
-use super::{
-    column::{label, on_cpu_share},
-    page::Page,
-    style::Tone,
-};
+use super::{column::label, page::Page, style::Tone};
 use crate::{
     histogram::Histogram,
     printable::{clipped, printable},
@@ -47,7 +43,7 @@ fn asleep(calls: &ByTime) -> Option<String> {
         (row.on_cpu.is_some() && share > MOSTLY).then(|| format!("{} {}", label(row), units::percent(share)))
     });
     let list: Vec<String> = sleeping.take(ROWS_NAMED).collect();
-    let any_off = calls.working.iter().any(|row| on_cpu_share(row).is_some());
+    let any_off = calls.working.iter().any(|row| row.on_cpu_share().is_some());
     (any_off && !list.is_empty()).then(|| format!("asleep, not working, for most of its time: {}", list.join(", ")))
 }
 

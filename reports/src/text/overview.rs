@@ -39,6 +39,16 @@ pub fn overview(runs: &[RunFigures], style: &Style) -> String {
         "  calls, sys time: all system calls of the server (or, without one, of the client), and wall time in those \
          that do not wait by design; /req: of the server, for each successful request",
     );
+    let states = [
+        ("NO", "the run did not come to its end, or not everything could be read"),
+        ("load cut", "the load generator ended early"),
+        ("no reply", "not one request was answered"),
+    ];
+    let seen = states.iter().filter(|(state, _)| runs.iter().any(|run| run.state() == *state));
+    let told: Vec<_> = seen.map(|(state, why)| format!("{state}: {why}")).collect();
+    if !told.is_empty() {
+        page.prose(Tone::Alarm, 4, &format!("  not to be used as they are: {}", told.join("; ")));
+    }
     page.finish()
 }
 
@@ -65,10 +75,8 @@ const COST: &[Column] = &[
     ("calls/req", |run| run.server_calls_per_request.map_or("-".to_owned(), units::ratio)),
 ];
 
-const TRUST: &[Column] = &[
-    ("lost", |run| optional(run.lost, units::count)),
-    ("complete", |run| if run.complete { "yes" } else { "NO" }.to_owned()),
-];
+const TRUST: &[Column] =
+    &[("lost", |run| optional(run.lost, units::count)), ("complete", |run| run.state().to_owned())];
 
 fn optional(number: Option<u64>, show: fn(u64) -> String) -> String {
     number.map_or("-".to_owned(), show)
@@ -81,8 +89,9 @@ fn table(runs: &[RunFigures], run_columns: usize, parts: &[&[Column]]) -> Grid {
     for run in runs {
         let name = clipped_middle(&run.name, run_columns);
         let cells = std::iter::once(name).chain(columns.iter().map(|(_, show)| show(run))).collect();
-        let flawed =
-            !run.complete || run.lost.is_some_and(|lost| lost > 0) || run.failed.is_some_and(|failed| failed > 0);
+        let flawed = run.state() != "yes"
+            || run.lost.is_some_and(|lost| lost > 0)
+            || run.failed.is_some_and(|failed| failed > 0);
         grid.row(if flawed { Tone::Alarm } else { Tone::Plain }, cells);
     }
     grid
