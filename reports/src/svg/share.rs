@@ -113,8 +113,9 @@ fn words(recording: &Recording, run: &str, group: &Group, calls: u64) -> Words {
 fn working_section(canvas: &Canvas, bars: &[Bar], total_ns: u64, axis_y: f64) {
     let total = (total_ns as f64).max(1.0);
     let longest = bars.iter().map(|bar| bar.total_ns).max().unwrap_or(0) as f64 / total;
-    let axis = LinearAxis::new(longest, (BARS, BARS_END));
-    for tick in axis.ticks(frame::TICK_LOOK.pixels("100.0 %")) {
+    let label = frame::TICK_LOOK.pixels("100.0 %");
+    let axis = LinearAxis::new(longest, (BARS, BARS_END)).rounded_up(label);
+    for tick in axis.ticks(label) {
         canvas.line(&[(axis.at(tick), frame::TOP - 4.0), (axis.at(tick), axis_y + 4.0)], palette::GRID, 1.0);
         frame::tick_label(canvas, (axis.at(tick), axis_y + 14.0), &units::percent(tick));
     }
