@@ -164,6 +164,11 @@ impl Settings {
         differences
     }
 
+    /// Names of all settings.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// The value of a setting.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
