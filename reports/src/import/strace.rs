@@ -182,7 +182,7 @@ impl Reader {
         self.calls = self.calls.saturating_add(call.calls);
         if call.latency.is_none() {
             let owner = owner(&self.group, &call);
-            self.stated.extend(times.into_iter().flat_map(|(measure, time)| stated(&owner, measure, time)));
+            self.stated.extend(times.into_iter().filter_map(|(measure, time)| stated(&owner, measure, time)));
         }
         self.rows.push(call);
     }

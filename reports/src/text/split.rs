@@ -16,6 +16,9 @@ use crate::{
 /// Rows that are printed; the recording has all.
 const ROWS_SHOWN: usize = 40;
 
+/// Heading, and the number of a row's owner.
+type Id = (&'static str, fn(&SplitRow) -> u32);
+
 pub(super) fn write(page: &mut Page, group: &Group, split: &Split, style: &Style) {
     if split.rows.is_empty() {
         return;
@@ -23,7 +26,7 @@ pub(super) fn write(page: &mut Page, group: &Group, split: &Split, style: &Style
     page.blank();
     page.line(Tone::Strong, &format!("  by {}", clipped(&split.by, super::NAME_COLUMNS)));
     // Other tools tell threads without their processes.
-    let ids: [(&str, fn(&SplitRow) -> u32); 2] = [("pid", |row| row.pid), ("thread", |row| row.tid)];
+    let ids: [Id; 2] = [("pid", |row| row.pid), ("thread", |row| row.tid)];
     let ids: Vec<_> = ids.into_iter().filter(|(_, id)| split.rows.iter().any(|row| id(row) != 0)).collect();
     let header: Vec<&str> = std::iter::once("command")
         .chain(ids.iter().map(|&(name, _)| name))
