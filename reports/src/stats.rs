@@ -142,9 +142,10 @@ pub struct RunFigures {
     /// Median and 99th percentile of a request, in ns.
     pub request_ns: [Option<u64>; 2],
     /// System calls of the server, or of the client where there is no server.
-    pub calls: u64,
-    /// Wall time of those that do not wait by design, in ns.
-    pub working_ns: u64,
+    /// `None` without both.
+    pub calls: Option<u64>,
+    /// Wall time of those that do not wait by design, in ns; `None` where another tool told none.
+    pub working_ns: Option<u64>,
     /// Wall time of the server's working system calls for each successful request, in ns.
     pub server_ns_per_request: Option<f64>,
     /// The server's system calls for each successful request, waiting ones included.
@@ -189,7 +190,9 @@ impl RunFigures {
         let server = recording.group("server").map(ByTime::of);
         let either = server.as_ref().map(|calls| (calls.calls(), calls.working_ns()));
         let client = || recording.group("client").map(ByTime::of).map(|calls| (calls.calls(), calls.working_ns()));
-        let (calls, working_ns) = either.or_else(client).unwrap_or_default();
+        let (calls, working_ns) = either.or_else(client).unzip();
+        let timed = recording.groups.iter().flat_map(|group| &group.syscalls).any(|row| row.total_ns.is_some());
+        let untimed = recording.origin.is_some() && !timed;
         let per_request = |figure: Option<u64>| Some(figure? as f64 / ok.filter(|&ok| ok > 0)? as f64);
         Self {
             path,
@@ -204,7 +207,7 @@ impl RunFigures {
             connect_ns: median_and_p99(bench.iter().map(|result| &result.connect)),
             request_ns: median_and_p99(bench.iter().map(|result| &result.request)),
             calls,
-            working_ns,
+            working_ns: working_ns.filter(|_| !untimed),
             server_ns_per_request: per_request(server.as_ref().map(ByTime::working_ns)),
             server_calls_per_request: per_request(server.as_ref().map(ByTime::calls)),
             per_request: PerRequest::of(recording),

@@ -69,8 +69,8 @@ const LATENCY: &[Column] = &[
 ];
 
 const COST: &[Column] = &[
-    ("calls", |run| units::count(run.calls)),
-    ("sys time", |run| units::duration(run.working_ns)),
+    ("calls", |run| optional(run.calls, units::count)),
+    ("sys time", |run| optional(run.working_ns, units::duration)),
     ("sys/req", |run| run.server_ns_per_request.map_or("-".to_owned(), units::duration_f64)),
     ("calls/req", |run| run.server_calls_per_request.map_or("-".to_owned(), units::ratio)),
 ];
