@@ -119,7 +119,10 @@ fn tell(file: &Path, recording: &Recording, written: &Path) {
     let file = printable::path(file);
     let Some(origin) = &recording.origin else { return };
     say::say(format_args!("{file}: read as {}, recording written to {}", origin.tool, written.display()));
-    say::say(format_args!("  it does not tell: {}", origin.unknown.join("; ")));
+    say::say(format_args!("  it does not tell: {}", origin.unknown_words().join("; ")));
+    for what in &origin.not_kept {
+        say::say(format_args!("  {what} not kept"));
+    }
     if let Some(why) = &recording.incomplete_because {
         say::say(format_args!("  incomplete: {why}"));
     }

@@ -128,6 +128,12 @@ impl Histogram {
         self.count.saturating_sub(self.in_buckets())
     }
 
+    /// Whether any value is in a bucket: else count, sum and extremes are all that is known.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.in_buckets() > 0
+    }
+
     /// Values in buckets; saturating, because merged ones may be more than a `u64` holds.
     fn in_buckets(&self) -> u64 {
         self.buckets.iter().fold(0, |sum, &(_, count)| sum.saturating_add(count))

@@ -15,10 +15,12 @@ pub mod html;
 pub mod import;
 pub mod json;
 pub mod md;
+mod not_finite;
 pub mod per_request;
 #[cfg_attr(not(feature = "png"), path = "png_left_out.rs")]
 pub mod png;
 pub mod printable;
+mod provenance;
 pub mod recording;
 pub mod report;
 pub mod statistics;

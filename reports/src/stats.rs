@@ -142,9 +142,10 @@ pub struct RunFigures {
     /// Median and 99th percentile of a request, in ns.
     pub request_ns: [Option<u64>; 2],
     /// System calls of the server, or of the client where there is no server.
-    pub calls: u64,
-    /// Wall time of those that do not wait by design, in ns.
-    pub working_ns: u64,
+    /// `None` without both.
+    pub calls: Option<u64>,
+    /// Wall time of those that do not wait by design, in ns; `None` where another tool told none.
+    pub working_ns: Option<u64>,
     /// Wall time of the server's working system calls for each successful request, in ns.
     pub server_ns_per_request: Option<f64>,
     /// The server's system calls for each successful request, waiting ones included.
@@ -155,15 +156,28 @@ pub struct RunFigures {
     pub server: String,
     /// What was asked of the load; `None` without load results or when there are several.
     pub settings: Option<BenchSettings>,
-    /// What was not counted, in all groups.
-    pub lost: u64,
+    /// What was not counted, in all groups; `None` where that is not known.
+    pub lost: Option<u64>,
     /// The run came to its planned end.
     pub complete: bool,
+    /// A load generator ended early: its figures are of what it did.
+    pub partial_load: bool,
     /// `uname -r`.
     pub kernel: String,
 }
 
 impl RunFigures {
+    /// Whether the run can be used, in a word or two.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        match () {
+            () if !self.complete => "NO",
+            () if self.partial_load => "load cut",
+            () if self.ok == Some(0) => "no reply",
+            () => "yes",
+        }
+    }
+
     /// Takes the figures from a recording.
     #[must_use]
     pub fn of(path: PathBuf, name: String, recording: &Recording) -> Self {
@@ -176,7 +190,9 @@ impl RunFigures {
         let server = recording.group("server").map(ByTime::of);
         let either = server.as_ref().map(|calls| (calls.calls(), calls.working_ns()));
         let client = || recording.group("client").map(ByTime::of).map(|calls| (calls.calls(), calls.working_ns()));
-        let (calls, working_ns) = either.or_else(client).unwrap_or_default();
+        let (calls, working_ns) = either.or_else(client).unzip();
+        let timed = recording.groups.iter().flat_map(|group| &group.syscalls).any(|row| row.total_ns.is_some());
+        let untimed = recording.origin.is_some() && !timed;
         let per_request = |figure: Option<u64>| Some(figure? as f64 / ok.filter(|&ok| ok > 0)? as f64);
         Self {
             path,
@@ -191,14 +207,15 @@ impl RunFigures {
             connect_ns: median_and_p99(bench.iter().map(|result| &result.connect)),
             request_ns: median_and_p99(bench.iter().map(|result| &result.request)),
             calls,
-            working_ns,
+            working_ns: working_ns.filter(|_| !untimed),
             server_ns_per_request: per_request(server.as_ref().map(ByTime::working_ns)),
             server_calls_per_request: per_request(server.as_ref().map(ByTime::calls)),
             per_request: PerRequest::of(recording),
             server: recording.group("server").map(|group| group.label.clone()).unwrap_or_default(),
             settings: if let [one] = bench.as_slice() { Some(one.settings.clone()) } else { None },
-            lost: recording.groups.iter().fold(0, |lost, group| lost.saturating_add(group.loss.total())),
+            lost: recording.lost(),
             complete: recording.complete,
+            partial_load: bench.iter().any(|result| result.partial),
             kernel: recording.host.kernel.clone(),
         }
     }

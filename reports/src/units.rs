@@ -14,6 +14,9 @@ pub fn duration(ns: u64) -> String {
 /// A time that is not whole, such as a mean.
 #[must_use]
 pub fn duration_f64(ns: f64) -> String {
+    if !ns.is_finite() {
+        return "-".to_owned();
+    }
     for (length_ns, unit) in TIME_UNITS {
         let number = if unit == "ns" { format!("{ns:.0}") } else { three_digits(ns / length_ns) };
         // Decided after rounding: 999.6 ns is 1.00 us, not 1000 ns.
@@ -26,6 +29,9 @@ pub fn duration_f64(ns: f64) -> String {
 
 /// Three significant digits; whole numbers with separators from 100 on.
 fn three_digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
     // Rounding can add a digit, so the borders lie half a last digit below the power of ten.
     let decimals = match value {
         small if small < 9.995 => 2,
@@ -91,6 +97,9 @@ pub fn ratio(value: f64) -> String {
 /// A share of a whole in 0..=1 as `41.2 %`; what is there but would round to nothing is `<0.1 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return "-".to_owned();
+    }
     if share > 0.0 && share < 0.000_5 {
         return "<0.1 %".to_owned();
     }

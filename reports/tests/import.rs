@@ -39,7 +39,7 @@ fn skipped(recording: &Recording) -> &[String] {
 }
 
 fn unknown(recording: &Recording, word: &str) -> bool {
-    recording.origin.as_ref().expect("imported").unknown.iter().any(|unknown| unknown.starts_with(word))
+    recording.origin.as_ref().expect("imported").unknown.iter().any(|unknown| unknown.to_string().starts_with(word))
 }
 
 #[test]
@@ -80,6 +80,49 @@ fn columns_may_be_any_in_any_order() {
     let recording = imported(columns);
     assert_eq!(call(&recording, "read").calls, 3);
     assert!(unknown(&recording, "errors"));
+}
+
+#[test]
+fn extremes_without_a_sum_are_stated_and_a_share_without_one_is_named_as_not_kept() {
+    let table = "\
+% time shortest  longest usecs/call     calls syscall
+------ -------- -------- ---------- --------- ----------------
+ 60.00 0.000001 0.000580         19      2000 connect
+ 40.00 0.000002 0.000095         11      2003 close
+------ -------- -------- ---------- --------- ----------------
+100.00 0.000001 0.000580         15      4003 total
+";
+    let recording = imported(table);
+    let origin = recording.origin.as_ref().expect("imported");
+    assert_eq!(origin.not_kept, ["column % time"]);
+    assert_eq!(stated(&recording, "client.connect", "max"), Some((580_000, 1_000)));
+    assert_eq!(stated(&recording, "client.close", "min"), Some((2_000, 1_000)));
+    assert_eq!(stated(&recording, "client.close", "mean"), Some((11_000, 1_000)));
+    let page = text::run(&recording, &text::Style::default());
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("client.connect 19.0 us 1.00 us 580 us"), "{page}");
+}
+
+#[test]
+fn what_a_tool_does_not_tell_is_shown_as_nothing() {
+    for name in ["strace-c.txt", "strace-U2.txt", "perf-s.txt", "ab.txt", "wrk.txt", "bench.json"] {
+        let recording = of_sample(name);
+        let page = text::run(&recording, &text::Style::default());
+        for word in ["CPUs,", "0 CPU", "no event was lost", "lost 0", "0 threads", "Linux", "0 attached", "for 0 ns"] {
+            assert!(!page.contains(word), "{name}: {word}\n{page}");
+        }
+        assert_eq!(recording.lost(), None, "{name}");
+        let document = reports::document::Document::of_run(&recording, "x");
+        let json = reports::json::document(&document);
+        assert!(
+            json["measured"]["machine"]
+                .as_array()
+                .expect("rows")
+                .iter()
+                .any(|row| { row["what"] == "CPUs" && row["value"].is_null() })
+        );
+        assert!(!json["lead"][1].as_str().expect("text").contains("CPU"), "{json}");
+    }
 }
 
 #[test]
@@ -210,7 +253,7 @@ const OLD_PERF: &str = "
 fn perf_trace_without_errors_and_with_lost_events_is_marked() {
     let recording = imported(OLD_PERF);
     assert_eq!(call(&recording, "futex").total_ns, Some(998_771_000));
-    assert!(unknown(&recording, "errors:"));
+    assert!(unknown(&recording, "errors"));
     assert_eq!(recording.groups[0].label, "my server");
     let lost = imported(&format!("LOST 123 events!\n{OLD_PERF}"));
     assert_eq!((lost.complete, lost.incomplete_because.as_deref()), (false, Some("perf lost 123 events")));

@@ -4,7 +4,22 @@ mod recordings;
 
 use std::{fs, path::Path};
 
-use reports::store::{self, StoreError};
+use reports::{
+    bench::{Finding, Machine, Unit},
+    store::{self, StoreError},
+};
+
+const MACHINE: Machine = Machine {
+    cpus: 2,
+    user_ns: 1,
+    system_ns: 1,
+    softirq_ns: 0,
+    idle_ns: 1,
+    steal_ns: 0,
+    load_1m: 0.0,
+    tcp_in_use: 0,
+    time_wait: 0,
+};
 
 #[test]
 fn every_recording_is_read_as_it_was_written() {
@@ -12,6 +27,34 @@ fn every_recording_is_read_as_it_was_written() {
     for (name, recording) in recordings::all() {
         let path = store::write(folder.path(), &recording).expect("writable");
         assert_eq!(store::read(&path).expect("whole"), recording, "{name}");
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_readable_again_and_shown_as_missing() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut recording = recordings::full();
+        let cost = recording.own_cost.as_mut().expect("there");
+        cost.sampled_share = odd;
+        let call = cost.per_call.as_mut().expect("there");
+        (call.traced_ns, call.bystander_ns) = (odd, odd);
+        recording.resources.as_mut().expect("there").samples[0].load = odd;
+        for result in &mut recording.bench {
+            result.machine = Some(MACHINE);
+            result.machine.as_mut().expect("there").load_1m = odd;
+            let (name, text) = ("little".to_owned(), "odd".to_owned());
+            result.findings.push(Finding { name, warns: false, value: odd, unit: Unit::Ratio, text });
+        }
+        let path = store::write(folder.path(), &recording).expect("writable");
+        let again = store::read(&path).expect("readable");
+        assert!(again.own_cost.as_ref().and_then(|cost| cost.per_call).expect("there").traced_ns.is_nan());
+        assert!(again.bench.iter().flat_map(|result| &result.findings).any(|finding| finding.value.is_nan()));
+        let written = fs::read(&path).expect("there");
+        store::write(folder.path(), &again).expect("writable");
+        assert_eq!(fs::read(&path).expect("there"), written, "the same as it was read");
+        let page = reports::text::run(&again, &reports::text::Style::default());
+        assert!(!page.contains("NaN") && !page.contains("inf "), "{page}");
     }
 }
 

@@ -39,6 +39,7 @@ pub struct Finding {
     /// Whether the figures must not be taken at face value.
     pub warns: bool,
     /// What was found.
+    #[serde(deserialize_with = "crate::not_finite::or_nan")]
     pub value: f64,
     /// What `value` counts.
     pub unit: Unit,

@@ -26,6 +26,7 @@ pub struct Machine {
     /// Time that the hypervisor gave to others.
     pub steal_ns: u64,
     /// Load average over the last minute.
+    #[serde(deserialize_with = "crate::not_finite::or_nan")]
     pub load_1m: f64,
     /// TCP sockets in use (`sockstat` inuse) in the client's network namespace.
     pub tcp_in_use: u64,

@@ -10,6 +10,7 @@ use super::{
     metric::{Measure, Metric},
 };
 use crate::statistics;
+use serde::Serialize;
 
 /// Adjusts the p values of all tables together, and says what may be said; returns the number of looks.
 ///
@@ -32,6 +33,35 @@ pub(super) fn decide(tables: &mut [Vec<Row>], asked_for: bool) -> usize {
         }
     }
     looks
+}
+
+/// That even the greatest difference in one figure could not be shown: too few runs for so many looks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TooFewRuns {
+    /// Runs of the first group and of the other, of the pair that can show most.
+    pub runs: (usize, usize),
+    /// Least p value that so many runs can have, before looks are paid for.
+    pub least_p: f64,
+    /// Looks that one figure pays for where it is the only one that differs.
+    pub looks: usize,
+    /// Runs of each group with which it could be shown.
+    pub enough: usize,
+}
+
+impl TooFewRuns {
+    /// `None` where one figure that differs can be shown, and where there are no looks. `runs` holds each pair's.
+    pub(super) fn of(tables: &[Vec<Row>], asked_for: bool, runs: &[(usize, usize)]) -> Option<Self> {
+        let group = leading_group(tables);
+        let all = || tables.iter().flatten().filter(|row| row.is_a_look());
+        let headlines = all().filter(|row| !asked_for && level(&row.metric, &group) == 0).count();
+        let (looks, share) = if headlines > 0 { (headlines, HEADLINES) } else { (all().count(), 1.0) };
+        let cannot = |p: f64| p * looks as f64 / share > statistics::ALPHA;
+        let least = |&(a, b): &(usize, usize)| statistics::least_p(a, b);
+        let runs = *runs.iter().min_by(|one, other| least(one).total_cmp(&least(other)))?;
+        let least_p = least(&runs);
+        let enough = (statistics::LEAST_RUNS..1_000).find(|&n| !cannot(statistics::least_p(n, n)))?;
+        (looks > 0 && cannot(least_p)).then_some(Self { runs, least_p, looks, enough })
+    }
 }
 
 /// Share of [`statistics::ALPHA`] that the headlines have; the rest is for what is found without them.
@@ -162,6 +192,20 @@ mod tests {
             Row::of_values(metric, a, b)
         };
         metrics.into_iter().map(|metric| row(metric, random)).collect()
+    }
+
+    #[test]
+    fn four_runs_are_too_few_for_one_change_among_all_looks_and_what_would_do_is_enough() {
+        let mut random = Random::new(3);
+        let mut of = |runs: usize, asked_for| {
+            let tables = [rows_of_nothing(&mut random, runs, 0.0)];
+            TooFewRuns::of(&tables, asked_for, &[(runs, runs)])
+        };
+        for asked_for in [false, true] {
+            let few = of(4, asked_for).expect("too few");
+            assert!(few.enough > 4 && of(few.enough, asked_for).is_none(), "{few:?}");
+            assert!(of(few.enough - 1, asked_for).is_some(), "{few:?}");
+        }
     }
 
     #[test]

@@ -58,9 +58,8 @@ impl Figures {
                 figures.traced.push(Traced { group: group.name.clone(), selection });
             }
         }
-        if recording.origin.is_none() && !recording.groups.is_empty() {
-            let lost = recording.groups.iter().fold(0u64, |lost, group| lost.saturating_add(group.loss.total()));
-            figures.put("", Measure::Lost, Some(lost as f64));
+        if !recording.groups.is_empty() {
+            figures.put("", Measure::Lost, recording.lost().map(|lost| lost as f64));
         }
         figures.cpu(recording);
         for stated in recording.origin.iter().flat_map(|origin| &origin.stated) {
@@ -188,7 +187,7 @@ impl Figures {
 }
 
 /// Name of a group's system call; foreign ones are told apart.
-pub(super) fn owner(group: &str, row: &Syscall) -> String {
+pub(crate) fn owner(group: &str, row: &Syscall) -> String {
     let table = match row.abi {
         Abi::Native => "",
         Abi::Compat => "[compat]",

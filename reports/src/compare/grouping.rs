@@ -1,6 +1,6 @@
 //! Which runs are repeats of each other, and whether groups of them may be compared.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use serde::Serialize;
 
@@ -126,13 +126,40 @@ fn name_by_difference(groups: &mut [Members]) {
         printable(&values.join(" "))
     };
     let mut labels: Vec<String> = groups.iter().map(by_setting).collect();
-    let distinct: std::collections::BTreeSet<&String> = labels.iter().collect();
-    if distinct.len() < groups.len() {
+    if !are_distinct(&labels) {
         labels = groups.iter().map(by_name).collect();
+    }
+    if !are_distinct(&labels) {
+        labels = by_every_difference(groups, &telling);
     }
     for (group, label) in groups.iter_mut().zip(labels) {
         group.label = label;
     }
+}
+
+fn are_distinct(labels: &[String]) -> bool {
+    labels.iter().collect::<BTreeSet<_>>().len() == labels.len()
+}
+
+/// Groups of one folder: the settings of `first`, and by their names as many more as tell the groups apart.
+fn by_every_difference(groups: &[Members], first: &[&str]) -> Vec<String> {
+    let value = |group: &Members, name: &str| group.settings().get(name).unwrap_or("none").to_owned();
+    let mut labels: Vec<Vec<String>> =
+        groups.iter().map(|group| first.iter().map(|name| value(group, name)).collect()).collect();
+    let joined =
+        |labels: &[Vec<String>]| -> Vec<String> { labels.iter().map(|words| printable(&words.join(" "))).collect() };
+    let names: BTreeSet<&str> = groups.iter().flat_map(|group| group.settings().names()).collect();
+    for name in names.into_iter().filter(|name| !first.contains(name)) {
+        if are_distinct(&joined(&labels)) {
+            break;
+        }
+        if groups.iter().any(|group| value(group, name) != value(&groups[0], name)) {
+            for (label, group) in labels.iter_mut().zip(groups) {
+                label.push(format!("{name} {}", value(group, name)));
+            }
+        }
+    }
+    joined(&labels)
 }
 
 fn by_name(group: &Members) -> String {

@@ -19,6 +19,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use charts::charts;
+pub use deciding::TooFewRuns;
+pub(crate) use figures::owner;
 pub use figures::{Figure, Figures};
 pub use grouping::{Group, LeftOut};
 pub use judging::{Row, Verdict};
@@ -118,6 +120,8 @@ pub struct Comparison {
     pub looks: usize,
     /// The metrics were named by the user: each pays for all of them, without an order.
     pub asked_for: bool,
+    /// No single figure can be shown to differ, however far apart.
+    pub too_few_runs: Option<TooFewRuns>,
     /// Runs that are in no group.
     pub left_out: Vec<LeftOut>,
     /// What became of each rule.
@@ -162,6 +166,8 @@ pub fn run(options: &Options) -> Result<Outcome, CompareError> {
         (1..members.len()).map(|other| judging::rows(&members[0], &members[other], &wanted)).collect();
     let asked_for = !options.metrics.is_empty();
     let looks = deciding::decide(&mut tables, asked_for);
+    let runs: Vec<_> = members[1..].iter().map(|other| (members[0].runs.len(), other.runs.len())).collect();
+    let too_few_runs = TooFewRuns::of(&tables, asked_for, &runs);
     let rulings = rules::judge(&options.rules, &tables)?;
     let distributions: Vec<_> = members.iter().map(shifts::distributions).collect();
     let pairs = tables.into_iter().zip(differences).enumerate().map(|(number, (rows, differences))| {
@@ -176,5 +182,8 @@ pub fn run(options: &Options) -> Result<Outcome, CompareError> {
     });
     let pairs = pairs.collect();
     let groups = members.iter().map(grouping::Members::described).collect();
-    Ok(Outcome { comparison: Comparison { groups, pairs, looks, asked_for, left_out, rulings }, distributions })
+    Ok(Outcome {
+        comparison: Comparison { groups, pairs, looks, asked_for, too_few_runs, left_out, rulings },
+        distributions,
+    })
 }

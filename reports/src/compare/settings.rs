@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
     printable::{clipped, command_line},
-    recording::{Group, Recording},
+    recording::{Fact, Group, Recording},
 };
 
 /// What a setting is in a comparison.
@@ -83,10 +83,12 @@ impl Settings {
 
     fn machine_and_tracing(&mut self, recording: &Recording) {
         let host = &recording.host;
-        self.alike("kernel", host.kernel.clone());
-        self.alike("architecture", host.arch.clone());
-        self.alike("CPUs", host.cpus.to_string());
-        self.alike("clock", host.clock.clone());
+        if recording.tells(Fact::Machine) {
+            self.alike("kernel", host.kernel.clone());
+            self.alike("architecture", host.arch.clone());
+            self.alike("CPUs", host.cpus.to_string());
+            self.alike("clock", host.clock.clone());
+        }
         self.alike("made by", recording.origin.as_ref().map_or("analyzer trace".to_owned(), |from| from.tool.clone()));
         let mut selection = recording.selection.clone();
         selection.sort();
@@ -160,6 +162,11 @@ impl Settings {
         let is_told = |one: &Difference| !one.a.is_empty() && !one.b.is_empty();
         differences.sort_by_key(|one| (one.role == Role::Compared, one.name != "made by", !is_told(one)));
         differences
+    }
+
+    /// Names of all settings.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
     }
 
     /// The value of a setting.

@@ -2,7 +2,7 @@
 
 use crate::{
     printable::command_line,
-    recording::{OwnCost, Recording},
+    recording::{Fact, OwnCost, Recording},
     table::{Cell, Table},
     units,
 };
@@ -21,13 +21,17 @@ pub(super) fn tables(recording: &Recording) -> Vec<Table> {
 fn machine(recording: &Recording) -> Table {
     let mut table = Table::new("machine", "Machine and settings", &[("what", ""), ("value", "")]);
     let mut row = |what: &str, value| table.row(vec![Cell::text(what), value]);
-    row("started", Cell::text(&recording.started));
-    row("duration", Cell::ns(Some(recording.duration_ns)));
-    row("command", Cell::Text(command_line(&recording.argv)));
-    row("kernel", Cell::text(&recording.host.kernel));
-    row("architecture", Cell::text(&recording.host.arch));
-    row("CPUs", Cell::Count(recording.host.cpus.into()));
-    row("clock of latencies", Cell::text(&recording.host.clock));
+    let known = |fact, cell: Cell| if recording.tells(fact) { cell } else { Cell::Missing };
+    let host = &recording.host;
+    row("started", known(Fact::Start, Cell::text(&recording.started)));
+    row("duration", known(Fact::Duration, Cell::ns(Some(recording.duration_ns))));
+    if recording.origin.is_none() {
+        row("command", Cell::Text(command_line(&recording.argv)));
+    }
+    row("kernel", known(Fact::Machine, Cell::text(&host.kernel)));
+    row("architecture", known(Fact::Machine, Cell::text(&host.arch)));
+    row("CPUs", known(Fact::Machine, Cell::Count(host.cpus.into())));
+    row("clock of latencies", known(Fact::Machine, Cell::text(&host.clock)));
     row("tool", Cell::Text(format!("analyzer {}, schema {}", recording.tool, recording.schema)));
     if !recording.selection.is_empty() {
         row("only these calls were counted", Cell::Text(recording.selection.join(", ")));
@@ -37,6 +41,14 @@ fn machine(recording: &Recording) -> Table {
     }
     if let Some(origin) = &recording.origin {
         row("imported from", Cell::Text(format!("{}, {}", origin.tool, origin.file)));
+        row("file written", Cell::text(&recording.started));
+        row("not known", Cell::Text(origin.unknown_words().join("; ")));
+        if !origin.not_kept.is_empty() {
+            row("printed, but not kept", Cell::Text(origin.not_kept.join("; ")));
+        }
+        if !origin.skipped.is_empty() {
+            row("lines not understood", Cell::Text(origin.skipped.join("; ")));
+        }
     }
     for (name, value) in &recording.sysctls {
         row(name, Cell::text(value));
@@ -52,7 +64,8 @@ fn loss(recording: &Recording) -> Table {
         for (kind, count) in kinds.into_iter().filter(|&(_, count)| count > 0) {
             table.row(vec![Cell::text(&group.name), Cell::text(kind), Cell::Count(count)]);
         }
-        table.row(vec![Cell::text(&group.name), Cell::text("in all"), Cell::Count(group.loss.total())]);
+        let total = if recording.tells(Fact::Loss) { Cell::Count(group.loss.total()) } else { Cell::Missing };
+        table.row(vec![Cell::text(&group.name), Cell::text("in all"), total]);
     }
     table
 }

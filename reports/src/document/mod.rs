@@ -7,6 +7,7 @@ mod tables;
 
 use crate::{
     findings::{self, Finding},
+    provenance,
     recording::Recording,
     stats::RunFigures,
     svg::{self, Chart},
@@ -34,21 +35,9 @@ impl<'a> Document<'a> {
     /// Of the run named `run`.
     #[must_use]
     pub fn of_run(recording: &'a Recording, run: &str) -> Self {
-        let labels: Vec<&str> = recording.groups.iter().map(|group| group.label.as_str()).collect();
-        let host = &recording.host;
         Self {
             title: run.to_owned(),
-            lead: vec![
-                if labels.is_empty() { "nothing traced".to_owned() } else { labels.join(" + ") },
-                format!(
-                    "{}, for {}, Linux {} {}, {}",
-                    recording.started,
-                    units::duration(recording.duration_ns),
-                    host.kernel,
-                    host.arch,
-                    units::counted(host.cpus.into(), "CPU"),
-                ),
-            ],
+            lead: vec![provenance::title(recording), provenance::line(recording)],
             findings: Some(findings::of(recording)),
             tables: tables::of_run(recording),
             charts: svg::of_run(recording, run),

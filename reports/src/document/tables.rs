@@ -4,7 +4,8 @@ use crate::{
     bench::BenchResult,
     histogram::Histogram,
     printable::command_line,
-    recording::{Group, ListenerQueue, Recording, Syscall, Tcp},
+    provenance,
+    recording::{Fact, Group, ListenerQueue, Origin, Recording, Stated, Syscall, Tcp},
     stats::{ByTime, RunFigures},
     svg,
     table::{Cell, Table},
@@ -14,11 +15,16 @@ pub(super) fn of_run(recording: &Recording) -> Vec<Table> {
     let mut tables = Vec::new();
     for (number, result) in recording.bench.iter().enumerate() {
         let name = if number == 0 { "load".to_owned() } else { format!("load-{}", number + 1) };
-        tables.push(load(&name, result));
-        tables.push(load_latency(&format!("{name}-latency"), result));
+        tables.push(load(&name, result, recording));
+        if recording.origin.is_none() || result.latency().count() > 0 {
+            tables.push(load_latency(&format!("{name}-latency"), result));
+        }
     }
     for (group, stem) in recording.groups.iter().zip(svg::stems(recording)) {
-        tables.push(syscalls(&format!("syscalls-{stem}"), group));
+        tables.push(syscalls(&format!("syscalls-{stem}"), group, recording));
+    }
+    if let Some(origin) = recording.origin.as_ref().filter(|origin| !origin.stated.is_empty()) {
+        tables.push(stated(origin));
     }
     if let Some(tcp) = &recording.tcp {
         tables.push(counters(tcp));
@@ -29,10 +35,23 @@ pub(super) fn of_run(recording: &Recording) -> Vec<Table> {
     tables
 }
 
-fn load(name: &str, result: &BenchResult) -> Table {
+fn stated(origin: &Origin) -> Table {
+    let title = format!("As {} printed it, rounded there; no distribution behind it", origin.tool);
+    let columns = [("of", ""), ("measure", ""), ("value", "ns"), ("last digit", "ns")];
+    let mut table = Table::new("stated", &title, &columns);
+    for Stated { owner, measure, value_ns, resolution_ns } in &origin.stated {
+        let [value, digit] = [*value_ns, *resolution_ns].map(|ns| Cell::ns(Some(ns)));
+        table.row(vec![Cell::text(owner), Cell::text(measure), value, digit]);
+    }
+    table
+}
+
+fn load(name: &str, result: &BenchResult, recording: &Recording) -> Table {
+    let known = |fact, cell: Cell| if recording.tells(fact) { cell } else { Cell::Missing };
+    let tool = recording.origin.as_ref().map_or("bench", |origin| &origin.tool);
     let settings = &result.settings;
     let mut table =
-        Table::new(name, &format!("Load: bench, {} mode", settings.mode.name()), &[("figure", ""), ("value", "")]);
+        Table::new(name, &format!("Load: {tool}, {} mode", settings.mode.name()), &[("figure", ""), ("value", "")]);
     let mut row = |figure: &str, value| table.row(vec![Cell::text(figure), value]);
     row("requests per second", result.requests_per_s().map_or(Cell::Missing, Cell::Number));
     row("successful requests", Cell::Count(result.ok));
@@ -40,13 +59,13 @@ fn load(name: &str, result: &BenchResult) -> Table {
     for (kind, &count) in result.failed.iter().filter(|&(_, &count)| count > 0) {
         row(&format!("failed: {kind}"), Cell::Count(count));
     }
-    row("connections established", Cell::Count(result.connected));
+    row("connections established", known(Fact::Connected, Cell::Count(result.connected)));
     row("elapsed", Cell::ns(Some(result.elapsed_ns)));
-    row("client CPU time", Cell::ns(Some(result.client_cpu_ns)));
+    row("client CPU time", known(Fact::ClientCpu, Cell::ns(Some(result.client_cpu_ns))));
     row("connections at once", Cell::Count(settings.connections.into()));
-    row("bytes of a request", Cell::Count(settings.payload_bytes.into()));
+    row("bytes of a request", known(Fact::Sizes, Cell::Count(settings.payload_bytes.into())));
     row("client threads", Cell::Count(settings.threads.into()));
-    row("timeout", Cell::ns(Some(settings.timeout_ns)));
+    row("timeout", known(Fact::Timeout, Cell::ns(Some(settings.timeout_ns))));
     row("address", Cell::text(&settings.address));
     table
 }
@@ -68,33 +87,35 @@ fn load_latency(name: &str, result: &BenchResult) -> Table {
     table
 }
 
-fn syscalls(name: &str, group: &Group) -> Table {
-    let title =
-        format!("System calls of the {} ({}), wall time; * waits by design", group.name, command_line(&group.argv));
+fn syscalls(name: &str, group: &Group, recording: &Recording) -> Table {
+    let program = if group.argv.is_empty() { group.label.clone() } else { command_line(&group.argv) };
+    let times = provenance::times(recording);
+    let title = format!("System calls of the {} ({program}), {times}; * waits by design", group.name);
     let first = [("syscall", ""), ("calls", ""), ("errors", ""), ("total", "ns"), ("share", ""), ("mean", "ns")];
     let mut table = Table::new(name, &title, &first);
     for (heading, _) in QUANTILES {
         table.column(heading, "ns");
     }
-    for (heading, unit) in [("max", "ns"), ("on CPU", "ns"), ("error names", "")] {
+    for (heading, unit) in [("max", "ns"), ("on CPU", "ns"), ("on CPU share", ""), ("error names", "")] {
         table.column(heading, unit);
     }
     let calls = ByTime::of(group);
+    let errors = recording.tells(Fact::Errors);
     let working_ns = (calls.working_ns() as f64).max(1.0);
     for row in &calls.working {
-        table.row(syscall(row, "", Cell::Share(row.time_ns() as f64 / working_ns)));
+        table.row(syscall(row, "", Cell::Share(row.time_ns() as f64 / working_ns), errors));
     }
     for row in &calls.waiting {
-        table.row(syscall(row, " *", Cell::Missing));
+        table.row(syscall(row, " *", Cell::Missing, errors));
     }
     table
 }
 
-fn syscall(row: &Syscall, mark: &str, share: Cell) -> Vec<Cell> {
+fn syscall(row: &Syscall, mark: &str, share: Cell, errors: bool) -> Vec<Cell> {
     let mut cells = vec![
         Cell::Text(format!("{}{mark}", row.name)),
         Cell::Count(row.calls),
-        Cell::Count(row.errors),
+        if errors { Cell::Count(row.errors) } else { Cell::Missing },
         Cell::ns(row.total_ns),
         share,
         row.mean_ns().map_or(Cell::Missing, Cell::Ns),
@@ -102,6 +123,7 @@ fn syscall(row: &Syscall, mark: &str, share: Cell) -> Vec<Cell> {
     cells.extend(QUANTILES.map(|(_, q)| Cell::ns(row.quantile(q))));
     cells.push(Cell::ns(row.latency.as_ref().and_then(Histogram::max)));
     cells.push(Cell::ns(row.on_cpu.as_ref().map(Histogram::sum)));
+    cells.push(row.on_cpu_share().map_or(Cell::Missing, Cell::Share));
     let errnos: Vec<_> = row.errnos.iter().map(|(name, count)| format!("{name} {count}")).collect();
     cells.push(if errnos.is_empty() { Cell::Missing } else { Cell::Text(errnos.join(", ")) });
     cells
@@ -178,12 +200,12 @@ pub(super) fn of_runs(runs: &[RunFigures]) -> Table {
             Cell::ns(run.connect_ns[1]),
             Cell::ns(run.request_ns[0]),
             Cell::ns(run.request_ns[1]),
-            Cell::Count(run.calls),
-            Cell::ns(Some(run.working_ns)),
+            count(run.calls),
+            Cell::ns(run.working_ns),
             run.server_ns_per_request.map_or(Cell::Missing, Cell::Ns),
             run.server_calls_per_request.map_or(Cell::Missing, Cell::Number),
-            Cell::Count(run.lost),
-            Cell::text(if run.complete { "yes" } else { "no" }),
+            count(run.lost),
+            Cell::text(run.state().to_lowercase()),
         ]);
     }
     table

@@ -12,7 +12,8 @@ const CLIENT_BUSY: f64 = 0.9;
 /// Result after result; a number tells them apart when there are several.
 fn each(recording: &Recording) -> impl Iterator<Item = (String, &BenchResult)> {
     let several = recording.bench.len() > 1;
-    let name = move |number: usize| if several { format!("bench {}: ", number + 1) } else { "bench: ".to_owned() };
+    let tool = recording.origin.as_ref().map_or("bench", |origin| &origin.tool);
+    let name = move |number: usize| if several { format!("{tool} {}: ", number + 1) } else { format!("{tool}: ") };
     recording.bench.iter().enumerate().map(move |(number, result)| (name(number), result))
 }
 

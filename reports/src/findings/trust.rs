@@ -1,7 +1,10 @@
 //! Whether everything was counted.
 
 use super::{Finding, Severity};
-use crate::{recording::Recording, units};
+use crate::{
+    recording::{Fact, Recording},
+    units,
+};
 
 pub(super) fn incomplete(recording: &Recording, found: &mut Vec<Finding>) {
     if recording.complete {
@@ -11,7 +14,10 @@ pub(super) fn incomplete(recording: &Recording, found: &mut Vec<Finding>) {
     found.push(Finding {
         name: "incomplete",
         severity: Severity::Problem,
-        text: format!("the run is incomplete after {}: {why}", units::duration(recording.duration_ns)),
+        text: match recording.known(Fact::Duration, |known| units::duration(known.duration_ns)) {
+            Some(after) => format!("the run is incomplete after {after}: {why}"),
+            None => format!("what was read is incomplete: {why}"),
+        },
         value: recording.duration_ns as f64,
         unit: "ns",
     });
@@ -57,16 +63,18 @@ pub(super) fn probes_off(recording: &Recording, found: &mut Vec<Finding>) {
 
 pub(super) fn imported(recording: &Recording, found: &mut Vec<Finding>) {
     let Some(origin) = &recording.origin else { return };
-    let unknown = if origin.unknown.is_empty() { "nothing".to_owned() } else { origin.unknown.join(", ") };
+    let mut words = vec![format!("does not tell {}", origin.unknown_words().join(", "))];
+    if !origin.not_kept.is_empty() {
+        words.push(format!("printed what is not kept: {}", origin.not_kept.join(", ")));
+    }
     let skipped = origin.skipped.len() as u64;
+    if skipped > 0 {
+        words.push(format!("has {} not understood", units::counted(skipped, "line")));
+    }
     found.push(Finding {
         name: "imported",
         severity: if skipped > 0 { Severity::Warning } else { Severity::Note },
-        text: format!(
-            "read from the output of {}, which does not tell {unknown}; {} not understood",
-            origin.tool,
-            units::counted(skipped, "line"),
-        ),
+        text: format!("read from the output of {}, which {}", origin.tool, words.join("; ")),
         value: skipped as f64,
         unit: "lines",
     });

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     bench::{BenchResult, BenchSettings, Mode},
-    recording::Stated,
+    recording::{Fact, Stated, Unknown},
 };
 
 const MS_NS: u64 = 1_000_000;
@@ -34,6 +34,9 @@ const KNOWN: [&str; 13] = [
     "Percentage of the requests",
     "min  mean",
 ];
+
+const NOT_KEPT: [&str; 3] =
+    ["bytes transferred and transfer rate", "times of processing and waiting", "deviations of the times"];
 
 pub(super) fn parse(lines: &Lines) -> Result<Parsed, String> {
     let mut reader = Reader::default();
@@ -65,7 +68,9 @@ impl Reader {
         let Some((key, value)) = line.split_once(':') else { return false };
         let value = value.trim();
         match key {
-            "Connect" => self.connection_times(value),
+            "Connect" => self.connection_times("connect", value),
+            // From the begin of connecting, as its percentiles are; they have the median, and the last is the maximum.
+            "Total" => self.connection_times("request", value),
             "Server Hostname"
             | "Server Port"
             | "Document Path"
@@ -87,8 +92,7 @@ impl Reader {
             | "Time per request"
             | "Transfer rate"
             | "Processing"
-            | "Waiting"
-            | "Total" => true,
+            | "Waiting" => true,
             // The rest of the transfer rate, for uploads.
             _ => key.ends_with("kb/s sent") || key.ends_with("kb/s total"),
         }
@@ -107,6 +111,10 @@ impl Reader {
         if self.stated.len() >= 32 || measure.len() > 8 {
             return false;
         }
+        // The median is printed twice.
+        if self.stated.iter().any(|stated| stated.owner == owner && stated.measure == measure) {
+            return true;
+        }
         self.stated.push(Stated {
             owner: owner.to_owned(),
             measure,
@@ -117,13 +125,13 @@ impl Reader {
     }
 
     /// Minimum, mean, deviation, median and maximum, in ms.
-    fn connection_times(&mut self, value: &str) -> bool {
+    fn connection_times(&mut self, owner: &str, value: &str) -> bool {
         let words: Vec<&str> = value.split_whitespace().collect();
-        let &[_, mean, _, median, _] = words.as_slice() else { return false };
-        let (Some(mean), Some(median)) = (decimal::in_unit(mean, MS_NS), decimal::in_unit(median, MS_NS)) else {
-            return false;
-        };
-        self.state("connect", "mean".to_owned(), mean) && self.state("connect", "p50".to_owned(), median)
+        let &[min, mean, _, median, max] = words.as_slice() else { return false };
+        let figures = [("min", min), ("mean", mean), ("p50", median), ("max", max)];
+        figures.into_iter().all(|(measure, word)| {
+            decimal::in_unit(word, MS_NS).is_some_and(|printed| self.state(owner, measure.to_owned(), printed))
+        })
     }
 
     /// `(Connect: 0, Receive: 0, Length: 3, Exceptions: 0)`.
@@ -175,19 +183,16 @@ impl Reader {
             failed: self.failed,
             ..BenchResult::of(settings)
         };
-        let mut unknown = vec![
-            "distributions: percentiles only, in whole ms, and those of requests include connecting",
-            "connections established: 0 here stands for not known",
-            "client CPU time: 0 here stands for not known",
-            "timeout: 0 here stands for not known",
-            "system calls",
-            "start",
-            "machine and kernel",
-        ];
-        unknown.extend((other > 0 && failed > 0).then_some("whether non-2xx replies are among the failed ones"));
+        let mut unknown = ["distributions: percentiles only, in whole ms, and those of requests include connecting"]
+            .map(Unknown::from)
+            .to_vec();
+        unknown.extend([Fact::Connected, Fact::ClientCpu, Fact::Timeout, Fact::Syscalls].map(Unknown::from));
+        let doubted = other > 0 && failed > 0;
+        unknown.extend(doubted.then(|| Unknown::from("whether non-2xx replies are among the failed ones")));
         Ok(Parsed {
             bench: vec![result],
             stated: self.stated,
+            not_kept: NOT_KEPT.map(str::to_owned).to_vec(),
             unknown,
             duration_ns: elapsed_ns,
             skipped: self.skipped,

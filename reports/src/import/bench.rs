@@ -1,7 +1,10 @@
 //! The result of our own load generator, as `bench --json` writes it: the one format that has everything.
 
 use super::{Parsed, lines::Lines};
-use crate::bench::{BenchResult, SCHEMA};
+use crate::{
+    bench::{BenchResult, SCHEMA},
+    recording::Fact,
+};
 
 pub(super) fn is_in(lines: &Lines) -> bool {
     lines.text().trim_start().starts_with('{')
@@ -23,7 +26,7 @@ pub(super) fn parse(lines: &Lines) -> Result<Parsed, String> {
         duration_ns: result.elapsed_ns,
         shortfall: result.partial.then(|| "the load generator was stopped".to_owned()),
         bench: vec![result],
-        unknown: vec!["system calls", "start", "machine and kernel"],
+        unknown: vec![Fact::Syscalls.into()],
         ..Parsed::default()
     })
 }

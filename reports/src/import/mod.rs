@@ -17,7 +17,7 @@ use std::{fmt, str::FromStr};
 use crate::{
     bench::BenchResult,
     printable::printable,
-    recording::{Group, Host, Origin, Recording, SCHEMA, Stated},
+    recording::{Fact, Group, Host, Origin, Recording, SCHEMA, Stated, Unknown},
 };
 use lines::{Lines, Skipped};
 
@@ -149,13 +149,19 @@ impl ImportError {
     }
 }
 
+/// What no tool tells.
+const NEVER_TOLD: [Fact; 3] = [Fact::Start, Fact::Machine, Fact::Loss];
+
 /// What a parser found.
 #[derive(Default)]
 struct Parsed {
     groups: Vec<Group>,
     bench: Vec<BenchResult>,
     stated: Vec<Stated>,
-    unknown: Vec<&'static str>,
+    /// Beside [`NEVER_TOLD`].
+    unknown: Vec<Unknown>,
+    /// What a recording has no place for.
+    not_kept: Vec<String>,
     duration_ns: u64,
     /// Why the figures are not whole, when that can be seen.
     shortfall: Option<String>,
@@ -189,8 +195,9 @@ pub fn import(source: &Source) -> Result<Recording, ImportError> {
         origin: Some(Origin {
             tool: format.tool().to_owned(),
             file,
-            unknown: parsed.unknown.into_iter().map(str::to_owned).collect(),
+            unknown: NEVER_TOLD.map(Unknown::Fact).into_iter().chain(parsed.unknown).collect(),
             skipped: parsed.skipped.into_listed(),
+            not_kept: parsed.not_kept,
             stated: parsed.stated,
         }),
         started: source.modified.to_owned(),

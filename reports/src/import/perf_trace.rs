@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     histogram::{Histogram, KERNEL},
-    recording::{Group, Split, SplitRow, Syscall},
+    recording::{Fact, Group, Split, SplitRow, Syscall, Unknown},
 };
 
 const MS_NS: u64 = 1_000_000;
@@ -149,18 +149,18 @@ impl Reader {
         if self.tables == 0 {
             return Err("there is no table of system calls".to_owned());
         }
-        let mut unknown = vec![
+        let mut unknown = [
             "percentiles",
             "numbers of the system calls",
             "which calls were asked for (-e)",
             "processes of the threads",
             "clock",
-            "start and duration",
-            "machine and kernel",
-            "events that were lost without a word",
-        ];
-        unknown.extend((!self.errnos_known).then_some("error numbers"));
-        unknown.extend((!self.errors_known).then_some("errors: 0 here stands for not known"));
+        ]
+        .map(Unknown::from)
+        .to_vec();
+        unknown.push(Fact::Duration.into());
+        unknown.extend((!self.errnos_known).then(|| Unknown::from("error numbers")));
+        unknown.extend((!self.errors_known).then_some(Unknown::Fact(Fact::Errors)));
         let mut split = self.split;
         split.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
         let label = split.first().map_or_else(|| "perf trace".to_owned(), |row| row.command.clone());
@@ -175,6 +175,7 @@ impl Reader {
         Ok(Parsed {
             groups: vec![group],
             unknown,
+            not_kept: vec!["column stddev".to_owned()],
             shortfall: (self.lost > 0).then(|| format!("perf lost {} events", self.lost)),
             skipped: self.skipped,
             ..Parsed::default()

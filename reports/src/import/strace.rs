@@ -5,17 +5,20 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Parsed, decimal,
+    Parsed,
+    decimal::{self, Printed},
     lines::{Lines, Skipped},
 };
 use crate::{
+    compare::owner,
     histogram::{Histogram, KERNEL},
-    recording::{Abi, Group, Syscall},
+    recording::{Abi, Fact, Group, Stated, Syscall, Unknown},
 };
 
 /// Rows of one table at most: no kernel has that many system calls.
 const MOST_ROWS: usize = 4_096;
 const SECOND_NS: u64 = 1_000_000_000;
+const MICROSECOND_NS: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
@@ -50,11 +53,11 @@ pub(super) fn is_in(lines: &Lines) -> bool {
 }
 
 pub(super) fn parse(lines: &Lines, group: &str) -> Result<Parsed, String> {
-    let mut reader = Reader::default();
+    let mut reader = Reader { group: group.to_owned(), ..Reader::default() };
     for (number, line) in lines.numbered() {
         reader.line(number, line)?;
     }
-    reader.finish(group)
+    reader.finish()
 }
 
 /// Number of words in a line of dashes; 0 for any other line.
@@ -94,6 +97,7 @@ enum Place {
 
 #[derive(Default)]
 struct Reader {
+    group: String,
     place: Place,
     before: (usize, String),
     columns: Vec<Column>,
@@ -102,6 +106,7 @@ struct Reader {
     read: BTreeSet<Abi>,
     names: BTreeSet<String>,
     rows: Vec<Syscall>,
+    stated: Vec<Stated>,
     calls: u64,
     shortfall: Option<String>,
     skipped: Skipped,
@@ -167,15 +172,19 @@ impl Reader {
         if line.trim().is_empty() {
             return;
         }
-        let Some(mut row) = row(&self.columns, line) else {
+        let Some(Row { mut call, times }) = row(&self.columns, line) else {
             return self.skipped.line(number, line);
         };
-        if self.names.len() >= MOST_ROWS || !self.names.insert(row.name.clone()) {
+        if self.names.len() >= MOST_ROWS || !self.names.insert(call.name.clone()) {
             return self.skipped.because(number, "twice, or too many rows", line);
         }
-        row.abi = self.abi;
-        self.calls = self.calls.saturating_add(row.calls);
-        self.rows.push(row);
+        call.abi = self.abi;
+        self.calls = self.calls.saturating_add(call.calls);
+        if call.latency.is_none() {
+            let owner = owner(&self.group, &call);
+            self.stated.extend(times.into_iter().filter_map(|(measure, time)| stated(&owner, measure, time)));
+        }
+        self.rows.push(call);
     }
 
     fn total(&mut self, number: usize, line: &str) {
@@ -201,7 +210,7 @@ impl Reader {
         self.shortfall.get_or_insert(why);
     }
 
-    fn finish(mut self, group: &str) -> Result<Parsed, String> {
+    fn finish(mut self) -> Result<Parsed, String> {
         if self.read.is_empty() {
             return Err("there is no table of system calls".to_owned());
         }
@@ -210,24 +219,27 @@ impl Reader {
         }
         let (number, held) = std::mem::take(&mut self.before);
         self.skipped.outside(number, &held);
-        let mut unknown = vec![
+        let mut unknown = [
             "clock: system time, or wall time where -w was given",
             "percentiles",
             "error numbers",
             "numbers of the system calls",
             "which calls were asked for (-e)",
-            "threads and processes",
-            "start and duration",
-            "machine and kernel",
-        ];
+        ]
+        .map(Unknown::from)
+        .to_vec();
         let missing = |column: Column| !self.seen_columns.contains(&column);
-        unknown.extend(missing(Column::Errors).then_some("errors: 0 here stands for not known"));
-        unknown.extend(missing(Column::Seconds).then_some("times"));
-        let group =
-            Group { name: group.to_owned(), label: "strace".to_owned(), syscalls: self.rows, ..Group::default() };
+        unknown.extend([Fact::Threads, Fact::Duration].map(Unknown::from));
+        unknown.extend(missing(Column::Errors).then_some(Unknown::Fact(Fact::Errors)));
+        unknown.extend(missing(Column::Seconds).then(|| Unknown::from("times")));
+        // Where there are seconds, shares follow from them.
+        let share = self.seen_columns.contains(&Column::Percent) && missing(Column::Seconds);
+        let group = Group { name: self.group, label: "strace".to_owned(), syscalls: self.rows, ..Group::default() };
         Ok(Parsed {
             groups: vec![group],
             unknown,
+            stated: self.stated,
+            not_kept: share.then(|| "column % time".to_owned()).into_iter().collect(),
             shortfall: self.shortfall,
             skipped: self.skipped,
             ..Parsed::default()
@@ -235,8 +247,19 @@ impl Reader {
     }
 }
 
+struct Row {
+    call: Syscall,
+    /// What was printed of a single call's time.
+    times: [(&'static str, Option<Printed>); 3],
+}
+
+fn stated(owner: &str, measure: &str, time: Option<Printed>) -> Option<Stated> {
+    let Printed { ns, resolution_ns } = time?;
+    Some(Stated { owner: owner.to_owned(), measure: measure.to_owned(), value_ns: ns, resolution_ns })
+}
+
 /// Only the number of errors may be blank.
-fn row(columns: &[Column], line: &str) -> Option<Syscall> {
+fn row(columns: &[Column], line: &str) -> Option<Row> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let blank = words.len() + 1 == columns.len() && columns.contains(&Column::Errors);
     if !blank && words.len() != columns.len() {
@@ -244,19 +267,17 @@ fn row(columns: &[Column], line: &str) -> Option<Syscall> {
     }
     let present = columns.iter().filter(|column| !(blank && **column == Column::Errors));
     let mut row = Syscall::default();
-    let (mut shortest, mut longest) = (None, None);
+    let (mut shortest, mut longest, mut mean) = (None, None, None);
     for (column, word) in present.zip(words) {
         match column {
             // Some versions print `nan` for nothing of nothing; it is not read.
             Column::Percent => {
                 word.trim_start_matches('-').parse::<f64>().ok()?;
             }
-            Column::Mean => {
-                word.parse::<u64>().ok()?;
-            }
+            Column::Mean => mean = Some(word.parse::<u64>().ok().and_then(|_| decimal::in_unit(word, MICROSECOND_NS))?),
             Column::Seconds => row.total_ns = Some(decimal::in_unit(word, SECOND_NS)?.ns),
-            Column::Shortest => shortest = Some(decimal::in_unit(word, SECOND_NS)?.ns),
-            Column::Longest => longest = Some(decimal::in_unit(word, SECOND_NS)?.ns),
+            Column::Shortest => shortest = Some(decimal::in_unit(word, SECOND_NS)?),
+            Column::Longest => longest = Some(decimal::in_unit(word, SECOND_NS)?),
             Column::Calls => row.calls = word.parse().ok()?,
             Column::Errors => row.errors = word.parse().ok()?,
             Column::Name => word.clone_into(&mut row.name),
@@ -266,7 +287,9 @@ fn row(columns: &[Column], line: &str) -> Option<Syscall> {
         return None;
     }
     row.latency = extremes(&row, shortest, longest);
-    Some(row)
+    // From a sum the mean follows more exactly than it is printed.
+    let mean = mean.filter(|_| row.total_ns.is_none());
+    Some(Row { call: row, times: [("mean", mean), ("min", shortest), ("max", longest)] })
 }
 
 fn is_number(name: &str) -> bool {
@@ -274,8 +297,8 @@ fn is_number(name: &str) -> bool {
 }
 
 /// Count, sum, minimum and maximum are known, the distribution between is not: no bucket holds anything.
-fn extremes(row: &Syscall, shortest: Option<u64>, longest: Option<u64>) -> Option<Histogram> {
-    let (shortest, longest, total) = (shortest?, longest?, row.total_ns?);
+fn extremes(row: &Syscall, shortest: Option<Printed>, longest: Option<Printed>) -> Option<Histogram> {
+    let (shortest, longest, total) = (shortest?.ns, longest?.ns, row.total_ns?);
     (row.calls > 0 && shortest <= longest)
         .then(|| Histogram::from_parts(KERNEL, row.calls, total, shortest, longest, Vec::new()))
 }

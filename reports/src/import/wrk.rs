@@ -8,12 +8,15 @@ use super::{
 };
 use crate::{
     bench::{BenchResult, BenchSettings, Mode},
-    recording::Stated,
+    recording::{Fact, Stated, Unknown},
 };
 
 pub(super) fn is_in(lines: &Lines) -> bool {
     lines.any(|line| running(line.trim()).is_some())
 }
+
+const NOT_KEPT: [&str; 3] =
+    ["bytes read and transfer rate", "requests per second by thread (Req/Sec)", "deviations of the latency"];
 
 pub(super) fn parse(lines: &Lines) -> Result<Parsed, String> {
     let mut reader = Reader::default();
@@ -67,7 +70,7 @@ impl Reader {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             [threads, "threads", "and", connections, "connections"] => self.size(threads, connections),
-            ["Latency", mean, ..] => self.state("mean".to_owned(), mean),
+            ["Latency", mean, _, max, ..] => self.state("mean".to_owned(), mean) && self.state("max".to_owned(), max),
             [percent, time] if percent.ends_with('%') => {
                 let number = percent.trim_end_matches('%').trim_end_matches(".000");
                 self.state(format!("p{number}"), time)
@@ -135,20 +138,17 @@ impl Reader {
             failed: self.failed,
             ..BenchResult::of(settings)
         };
-        let unknown = vec![
+        let unknown = [
             "distributions: a mean, and with --latency four percentiles",
             "mode: taken as long, because wrk keeps connections unless the server or a header ends them",
-            "connections established: 0 here stands for not known",
-            "sizes: 0 here stands for not known",
-            "client CPU time: 0 here stands for not known",
-            "timeout: 0 here stands for not known",
-            "system calls",
-            "start",
-            "machine and kernel",
-        ];
+        ]
+        .map(Unknown::from);
+        let facts = [Fact::Connected, Fact::Sizes, Fact::ClientCpu, Fact::Timeout, Fact::Syscalls];
+        let unknown = unknown.into_iter().chain(facts.map(Unknown::from)).collect();
         Ok(Parsed {
             bench: vec![result],
             stated: self.stated,
+            not_kept: NOT_KEPT.map(str::to_owned).to_vec(),
             unknown,
             duration_ns: elapsed_ns,
             skipped: self.skipped,

@@ -12,6 +12,7 @@ pub struct OwnCost {
     pub programs: Vec<ProgramCost>,
     /// Share of the run in which the kernel timed the programs (`BPF_ENABLE_STATS`), 0 to 1: their counts and times are
     /// taken from that share alone.
+    #[serde(deserialize_with = "crate::not_finite::or_nan")]
     pub sampled_share: f64,
     /// CPU time of the tracer's own process during the run, in ns.
     pub tracer_cpu_ns: u64,
@@ -23,8 +24,10 @@ pub struct OwnCost {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallCost {
     /// To a call that is counted.
+    #[serde(deserialize_with = "crate::not_finite::or_nan")]
     pub traced_ns: f64,
     /// To a call of any other process.
+    #[serde(deserialize_with = "crate::not_finite::or_nan")]
     pub bystander_ns: f64,
     /// Calls timed per repeat.
     pub calls: u64,

@@ -297,6 +297,13 @@ impl Syscall {
         self.total_ns.filter(|_| self.calls > 0).map(|total| total as f64 / self.calls as f64)
     }
 
+    /// Part of the wall time that was spent on a CPU.
+    #[must_use]
+    pub fn on_cpu_share(&self) -> Option<f64> {
+        let total = self.total_ns.filter(|&total| total > 0)?;
+        Some((self.on_cpu.as_ref()?.sum() as f64 / total as f64).min(1.0))
+    }
+
     /// A call that waits by design: its time says how idle the caller was, not what the call cost.
     #[must_use]
     pub fn waits_by_design(&self) -> bool {

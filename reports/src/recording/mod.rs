@@ -2,6 +2,7 @@
 
 mod cost;
 mod group;
+mod origin;
 mod resources;
 mod series;
 mod stated;
@@ -15,6 +16,7 @@ use crate::bench::BenchResult;
 
 pub use cost::{CallCost, OwnCost, ProgramCost};
 pub use group::{Abi, Group, InFlight, IoUring, Loss, PerfCount, ReturnKind, Returned, Split, SplitRow, Syscall};
+pub use origin::{Fact, Origin, Unknown};
 pub use resources::{GroupSample, HostCpu, ListenerSample, Resources, Sample, TcpSockets};
 pub use series::{GroupSeries, SERIES_SUB_BITS, Series, SeriesPoint, SyscallSeries};
 pub use stated::Stated;
@@ -78,23 +80,6 @@ pub struct Recording {
     pub own_cost: Option<OwnCost>,
 }
 
-/// Where an imported recording comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// Tool whose output was read, such as `strace -c`.
-    pub tool: String,
-    /// The file that was read.
-    pub file: String,
-    /// What that tool does not tell, such as `clock`, `percentiles`.
-    pub unknown: Vec<String>,
-    /// Lines that were not understood, as `LINE: TEXT`.
-    #[serde(default)]
-    pub skipped: Vec<String>,
-    /// Percentiles and means that it printed without the distribution behind them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stated: Vec<Stated>,
-}
-
 /// Machine and kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
@@ -136,6 +121,7 @@ impl Recording {
                 row.total_ns = row.latency.as_ref().map(crate::histogram::Histogram::sum);
             }
         }
+        self.complete_unknown();
     }
 }
 

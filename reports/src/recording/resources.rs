@@ -24,6 +24,7 @@ pub struct Sample {
     /// Context switches of the host since the sample before.
     pub context_switches: u64,
     /// Load average over one minute.
+    #[serde(deserialize_with = "crate::not_finite::or_nan")]
     pub load: f64,
     /// TCP sockets of the network namespace now.
     pub sockets: TcpSockets,

@@ -12,7 +12,7 @@ mod sample;
 pub use bootstrap::{LEAST_RUNS, ratio_of_medians};
 pub use many::adjusted;
 pub use random::{Random, seed_of};
-pub use rank::mann_whitney;
+pub use rank::{least_p, mann_whitney};
 pub use sample::{Summary, median};
 
 /// What is called significant: a difference that chance alone would show in one of twenty trials.

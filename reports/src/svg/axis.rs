@@ -101,12 +101,23 @@ impl LinearAxis {
         self.pixels.0 + self.length(value)
     }
 
-    /// Round values to label, 0 among them, for labels of at most so many pixels.
-    pub(crate) fn ticks(&self, label: f64) -> Vec<f64> {
+    /// The same, ending at the first round value that is not below its highest.
+    pub(crate) fn rounded_up(self, label: f64) -> Self {
+        let step = self.step(label);
+        Self { high: (self.high / step * 0.999_999).ceil() * step, ..self }
+    }
+
+    /// Distance of round values.
+    fn step(&self, label: f64) -> f64 {
         let most = ((self.pixels.1 - self.pixels.0) / (label + LABEL_GAP).max(LABEL_PITCH)).max(1.0);
         let power = 10.0_f64.powf((self.high / most).log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|step| self.high / step <= most);
-        let step = step.unwrap_or(self.high);
+        step.unwrap_or(self.high)
+    }
+
+    /// Round values to label, 0 among them, for labels of at most so many pixels.
+    pub(crate) fn ticks(&self, label: f64) -> Vec<f64> {
+        let step = self.step(label);
         (0..20).map(|number| f64::from(number) * step).filter(|&tick| tick <= self.high * 1.000_001).collect()
     }
 }
@@ -139,6 +150,9 @@ mod tests {
             let axis = LinearAxis::new(high, (0.0, 220.0));
             let ticks = axis.ticks(40.0);
             assert!((2..=5).contains(&ticks.len()), "{high}: {ticks:?}");
+            let longer = LinearAxis::new(high, (0.0, 220.0)).rounded_up(40.0);
+            let last = longer.ticks(40.0).last().copied().unwrap_or(0.0);
+            assert!(last >= high && (last - longer.end()).abs() <= longer.end() * 1e-6, "{high}: {last}");
         }
     }
 }

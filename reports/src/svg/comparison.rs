@@ -111,7 +111,7 @@ fn row_ends(canvas: &Canvas, run: &RunFigures, middle: f64) {
     let room = name.columns_in(NAMES_END - MARGIN);
     canvas.text((NAMES_END, middle), &clipped_middle(&run.name, room), name);
     let failed = run.failed.is_some_and(|failed| failed > 0);
-    let flaws = [(!run.complete, "incomplete"), (run.lost > 0, "loss"), (failed, "failures")];
+    let flaws = [(!run.complete, "incomplete"), (run.lost.is_some_and(|lost| lost > 0), "loss"), (failed, "failures")];
     let flaws: Vec<_> = flaws.iter().filter(|(is, _)| *is).map(|&(_, word)| word).collect();
     canvas.text((FLAWS, middle), &flaws.join(", "), Look::new(frame::TICK, palette::ALARM));
 }

@@ -18,7 +18,7 @@ use crate::{
     units,
 };
 
-const WIDTH: f64 = 900.0;
+const WIDTH: f64 = 960.0;
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = 640.0;
 const TOP: f64 = frame::TOP + 22.0;

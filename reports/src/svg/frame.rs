@@ -5,7 +5,7 @@ use super::{
     canvas::{self, Canvas, Look, MARKS},
     palette,
 };
-use crate::{printable::clipped, recording::Recording, units};
+use crate::{printable::clipped, provenance, recording::Recording};
 
 pub(crate) const MARGIN: f64 = 20.0;
 /// Where data may begin.
@@ -48,15 +48,10 @@ pub(crate) fn framed(width: f64, bottom: f64, words: &Words, data: impl FnOnce(&
 
 /// Which run, on what machine, and whether it can be trusted.
 pub(crate) fn how_measured(recording: &Recording, run: &str) -> String {
-    let host = &recording.host;
+    let imported = || recording.origin.as_ref().map(|origin| format!("imported from {}", clipped(&origin.tool, 30)));
+    let whence = provenance::machine(recording).or_else(imported).unwrap_or_default();
     let flaw = if recording.complete { "" } else { ", INCOMPLETE" };
-    format!(
-        "Run {}, Linux {} {}, {}{flaw}",
-        clipped(run, 60),
-        clipped(&host.kernel, 30),
-        clipped(&host.arch, 12),
-        units::counted(u64::from(host.cpus), "CPU"),
-    )
+    format!("Run {}, {}{flaw}", clipped(run, 60), whence)
 }
 
 /// The clock of the latencies.

@@ -67,6 +67,8 @@ pub fn heat(recording: &Recording, run: &str, group: &Group) -> Option<Figure<'s
         for (number, map) in maps.iter().enumerate() {
             map.paint(canvas, &columns, &scale, TOP + PITCH * number as f64);
         }
+        let look = Look::new(frame::VALUE, palette::QUIET).centered();
+        canvas.text((f64::midpoint(LEFT, RIGHT), bottom - 18.0), "time since the start", look);
     };
     Some(Figure::new("heat", words, (WIDTH, bottom), paint, move || data(&told, &told_columns)))
 }

@@ -27,7 +27,7 @@ pub fn rate(recording: &Recording, run: &str, group: &Group) -> Option<Figure<'s
         strip("failed calls per second", series, &columns, |point| point.errors),
     ];
     let words = Words {
-        title: format!("How often the {} made system calls, and how often they failed", who(group)),
+        title: format!("System calls of the {}: how many a second", who(group)),
         subtitle: "Returns per second; failed are those that returned an error number, EAGAIN included".into(),
         caption: vec![
             frame::how_measured(recording, run),

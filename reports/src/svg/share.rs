@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     printable::clipped,
+    provenance,
     recording::{Group, Recording, Syscall},
     stats::ByTime,
     table::{Cell, Table},
@@ -90,15 +91,21 @@ fn bars(rows: &[&Syscall], shown: usize) -> Vec<Bar> {
 fn words(recording: &Recording, run: &str, group: &Group, calls: u64) -> Words {
     Words {
         title: format!("Where the {} spent its system-call time", frame::whose(&group.name, &group.label)),
-        subtitle: "Share of the wall time in working system calls; calls that wait by design are shown apart".into(),
+        subtitle: format!(
+            "Share of the {} in working system calls; calls that wait by design are shown apart",
+            provenance::times(recording)
+        ),
         caption: vec![
             frame::how_measured(recording, run),
-            format!(
-                "{} in {}, {}; wall time: it includes waiting for a CPU",
-                units::counted(calls, "call"),
-                units::duration(recording.duration_ns),
-                frame::clock(recording),
-            ),
+            match &recording.origin {
+                Some(_) => units::counted(calls, "call"),
+                None => format!(
+                    "{} in {}, {}; wall time: it includes waiting for a CPU",
+                    units::counted(calls, "call"),
+                    units::duration(recording.duration_ns),
+                    frame::clock(recording),
+                ),
+            },
         ],
     }
 }
@@ -106,8 +113,9 @@ fn words(recording: &Recording, run: &str, group: &Group, calls: u64) -> Words {
 fn working_section(canvas: &Canvas, bars: &[Bar], total_ns: u64, axis_y: f64) {
     let total = (total_ns as f64).max(1.0);
     let longest = bars.iter().map(|bar| bar.total_ns).max().unwrap_or(0) as f64 / total;
-    let axis = LinearAxis::new(longest, (BARS, BARS_END));
-    for tick in axis.ticks(frame::TICK_LOOK.pixels("100.0 %")) {
+    let label = frame::TICK_LOOK.pixels("100.0 %");
+    let axis = LinearAxis::new(longest, (BARS, BARS_END)).rounded_up(label);
+    for tick in axis.ticks(label) {
         canvas.line(&[(axis.at(tick), frame::TOP - 4.0), (axis.at(tick), axis_y + 4.0)], palette::GRID, 1.0);
         frame::tick_label(canvas, (axis.at(tick), axis_y + 14.0), &units::percent(tick));
     }

@@ -120,7 +120,9 @@ impl Stacked {
             canvas.bar((left, middle - BAR / 2.0), ((right - left - gap).max(0.6), BAR), self.color(number));
             from += part;
         }
-        frame::value_label(canvas, (axis.at(from) + 8.0, middle), WIDTH - 6.0, &row.label);
+        // On the bars' side it would cover the guide.
+        let end = if self.guide.is_some() { BARS_END } else { axis.at(from) };
+        frame::value_label(canvas, (end + 8.0, middle), WIDTH - 6.0, &row.label);
     }
 
     /// Of a part; what is left over stands back.

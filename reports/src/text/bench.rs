@@ -10,6 +10,7 @@ use crate::{
     bench::{BenchResult, BenchSettings, Client, Close, Finding, Machine, Mode},
     histogram::Histogram,
     printable::{clipped, printable},
+    recording::{Fact, Recording},
     units,
 };
 
@@ -19,15 +20,27 @@ const CLIENT_BUSY: f64 = 0.9;
 /// Rate, failures by kind, latency, the kernel counters that moved meanwhile, and what the run found out about itself.
 #[must_use]
 pub fn bench(result: &BenchResult, style: &Style) -> String {
+    written(result, &|_| true, "bench", style)
+}
+
+/// The same of a result in a recording, without what its tool did not tell.
+pub(super) fn of_recording(result: &BenchResult, recording: &Recording, style: &Style) -> String {
+    let tool = recording.origin.as_ref().map_or("bench", |origin| &origin.tool);
+    written(result, &|fact| recording.tells(fact), &clipped(tool, super::NAME_COLUMNS), style)
+}
+
+fn written(result: &BenchResult, tells: &dyn Fn(Fact) -> bool, tool: &str, style: &Style) -> String {
     let mut page = Page::new(style);
-    page.line(if result.partial { Tone::Alarm } else { Tone::Strong }, &format!("bench  {}", kind(&result.settings)));
+    page.line(if result.partial { Tone::Alarm } else { Tone::Strong }, &format!("{tool}  {}", kind(&result.settings)));
     if result.partial {
         page.line(Tone::Alarm, "  partial: ended early, the figures are of what was done");
     }
-    page.prose(Tone::Quiet, 2, &format!("  {}", settings(&result.settings)));
-    figures(&mut page, result);
-    page.blank();
-    page.block(&latencies(result).render(style));
+    page.prose(Tone::Quiet, 2, &format!("  {}", settings_told(&result.settings, tells)));
+    figures(&mut page, result, tells);
+    if result.latency().count() > 0 || tells(Fact::Sizes) && tells(Fact::ClientCpu) {
+        page.blank();
+        page.block(&latencies(result).render(style));
+    }
     if result.settings.is_open_loop() {
         page.prose(Tone::Quiet, 4, "  request: from when it was due; connect, first byte: from when it was begun");
     }
@@ -61,6 +74,10 @@ pub(super) fn mode_and_loop(settings: &BenchSettings) -> String {
 }
 
 pub(super) fn settings(settings: &BenchSettings) -> String {
+    settings_told(settings, &|_| true)
+}
+
+fn settings_told(settings: &BenchSettings, tells: &dyn Fn(Fact) -> bool) -> String {
     let rounds = settings.rounds.map(|rounds| format!(" x {}", units::counted(rounds, "request")));
     let duration = settings.duration_ns.map(|ns| format!(" for {}", units::duration(ns)));
     let at_most = if settings.is_open_loop() { "at most " } else { "" };
@@ -79,6 +96,7 @@ pub(super) fn settings(settings: &BenchSettings) -> String {
             let (least, most) = (units::count(settings.payload_bytes.into()), units::count(most.into()));
             parts.push(format!("{least} to {most} bytes each"));
         }
+        None if !tells(Fact::Sizes) => {}
         None => parts.push(format!("{} each", units::counted(u64::from(settings.payload_bytes), "byte"))),
     }
     let after = |what: &str, ns: u64| (ns > 0).then(|| format!("{what} {}", units::duration(ns)));
@@ -104,7 +122,7 @@ pub(super) fn settings(settings: &BenchSettings) -> String {
     parts.join(", ")
 }
 
-fn figures(page: &mut Page, result: &BenchResult) {
+fn figures(page: &mut Page, result: &BenchResult, tells: &dyn Fn(Fact) -> bool) {
     let rate = result.requests_per_s().map_or("-".to_owned(), units::rate);
     page.fact(Tone::Plain, "requests per second", &rate, "");
     page.fact(Tone::Plain, "ok", &units::count(result.ok), "");
@@ -116,18 +134,26 @@ fn figures(page: &mut Page, result: &BenchResult) {
         let replies = result.statuses.values().fold(0, |total: u64, count| total.saturating_add(*count));
         page.fact(Tone::Plain, "replies by status", &units::count(replies), &statuses.collect::<Vec<_>>().join(", "));
     }
-    page.fact(Tone::Plain, "connections established", &units::count(result.connected), "");
+    if tells(Fact::Connected) {
+        page.fact(Tone::Plain, "connections established", &units::count(result.connected), "");
+    }
     page.fact(Tone::Plain, "elapsed", &units::duration(result.elapsed_ns), "");
+    if tells(Fact::ClientCpu) {
+        client_cpu(page, result);
+    }
+    if let Some([user, system, softirq]) = result.machine.as_ref().and_then(Machine::shares) {
+        let [user, system, softirq, all] = [user, system, softirq, user + system + softirq].map(units::percent);
+        page.fact(Tone::Plain, "all CPUs", &all, &format!("user {user}, system {system}, softirq {softirq}"));
+    }
+}
+
+fn client_cpu(page: &mut Page, result: &BenchResult) {
     let busy = result.client_cpu_ns as f64 / (result.elapsed_ns as f64).max(1.0);
     // Findings say it where there are any; results of schema 1 have none.
     let limit = result.findings.is_empty() && result.client_cpu_share() >= CLIENT_BUSY && result.elapsed_ns > 0;
     let limit = if limit { ": the client itself may be the limit" } else { "" };
     let share = format!("{} of one CPU{limit}", units::percent(busy));
     page.fact(Tone::Plain, "client CPU time", &units::duration(result.client_cpu_ns), &share);
-    if let Some([user, system, softirq]) = result.machine.as_ref().and_then(Machine::shares) {
-        let [user, system, softirq, all] = [user, system, softirq, user + system + softirq].map(units::percent);
-        page.fact(Tone::Plain, "all CPUs", &all, &format!("user {user}, system {system}, softirq {softirq}"));
-    }
 }
 
 /// Failed requests by kind, those that are none left out.

@@ -74,7 +74,7 @@ const NAMES: [(Column, &str); 18] = [
 
 /// A word that names no column.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("no column `{0}`; there are {list}", list = NAMES.map(|(_, name)| name).join(", "))]
+#[error("no column `{0}`; there are {list}", list = Column::names().join(", "))]
 pub struct UnknownColumn(String);
 
 impl FromStr for Column {
@@ -88,6 +88,12 @@ impl FromStr for Column {
 }
 
 impl Column {
+    /// Every column's word.
+    #[must_use]
+    pub fn names() -> [&'static str; NAMES.len()] {
+        NAMES.map(|(_, name)| name)
+    }
+
     /// The word that names it, which is also its heading.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -105,7 +111,7 @@ impl Column {
             Self::Restarts => units::count(row.restarted),
             Self::Share => share.map_or(String::new(), units::percent),
             Self::Mean => row.mean_ns().map_or("-".to_owned(), units::duration_f64),
-            Self::OnCpu => on_cpu_share(row).map_or("-".to_owned(), whole_percent),
+            Self::OnCpu => row.on_cpu_share().map_or("-".to_owned(), whole_percent),
             Self::Blocked => measured(row.blocked_ns),
             Self::Runqueue => measured(row.runqueue_ns),
             Self::Total | Self::Min | Self::P50 | Self::P90 | Self::P99 | Self::P999 | Self::Max => {
@@ -143,7 +149,7 @@ impl Column {
             Self::Calls => b.calls.cmp(&a.calls),
             Self::Errors => b.errors.cmp(&a.errors),
             Self::Restarts => b.restarted.cmp(&a.restarted),
-            Self::OnCpu => on_cpu_share(b).partial_cmp(&on_cpu_share(a)).unwrap_or(Ordering::Equal),
+            Self::OnCpu => b.on_cpu_share().partial_cmp(&a.on_cpu_share()).unwrap_or(Ordering::Equal),
             Self::Share => b.total_ns.cmp(&a.total_ns),
             _ => self.time(b).cmp(&self.time(a)),
         };
@@ -168,12 +174,6 @@ pub(super) fn label(row: &Syscall) -> String {
         Abi::Compat => format!("{name} [32-bit]"),
         Abi::X32 => format!("{name} [x32]"),
     }
-}
-
-/// Part of a row's wall time that it spent on a CPU.
-pub(super) fn on_cpu_share(row: &Syscall) -> Option<f64> {
-    let total = row.total_ns.filter(|&total| total > 0)?;
-    Some((row.on_cpu.as_ref()?.sum() as f64 / total as f64).min(1.0))
 }
 
 fn whole_percent(share: f64) -> String {

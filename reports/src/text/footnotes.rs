@@ -1,11 +1,8 @@
 //! What the rows of a system-call table cannot say: errors by number, sizes, calls that did not begin or end.
 
-use super::{
-    column::{label, on_cpu_share},
-    page::Page,
-    style::Tone,
-};
+use super::{column::label, page::Page, style::Tone};
 use crate::{
+    histogram::Histogram,
     printable::{clipped, printable},
     recording::{Group, InFlight, ReturnKind, Returned, Syscall},
     stats::ByTime,
@@ -25,7 +22,7 @@ pub(super) fn write(page: &mut Page, group: &Group, calls: &ByTime) {
         note("* waits by design: its time tells how idle the caller was, so it is outside total and share".into());
     }
     let shown: Vec<&Syscall> = calls.working.iter().chain(&calls.waiting).copied().collect();
-    if shown.iter().any(|row| row.latency.is_some() && row.quantile(0.99).is_none()) {
+    if shown.iter().any(|row| row.latency.as_ref().is_some_and(Histogram::is_told) && row.quantile(0.99).is_none()) {
         note("- too few calls for this percentile (p99 needs 100)".into());
     }
     asleep(calls).into_iter().chain(errors(&shown)).chain(returned(&shown)).for_each(&mut note);
@@ -46,7 +43,7 @@ fn asleep(calls: &ByTime) -> Option<String> {
         (row.on_cpu.is_some() && share > MOSTLY).then(|| format!("{} {}", label(row), units::percent(share)))
     });
     let list: Vec<String> = sleeping.take(ROWS_NAMED).collect();
-    let any_off = calls.working.iter().any(|row| on_cpu_share(row).is_some());
+    let any_off = calls.working.iter().any(|row| row.on_cpu_share().is_some());
     (any_off && !list.is_empty()).then(|| format!("asleep, not working, for most of its time: {}", list.join(", ")))
 }
 

@@ -19,6 +19,7 @@ mod percentiles;
 mod perf;
 mod run;
 mod split;
+mod stated;
 mod strace;
 mod style;
 mod syscalls;

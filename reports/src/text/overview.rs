@@ -39,6 +39,16 @@ pub fn overview(runs: &[RunFigures], style: &Style) -> String {
         "  calls, sys time: all system calls of the server (or, without one, of the client), and wall time in those \
          that do not wait by design; /req: of the server, for each successful request",
     );
+    let states = [
+        ("NO", "the run did not come to its end, or not everything could be read"),
+        ("load cut", "the load generator ended early"),
+        ("no reply", "not one request was answered"),
+    ];
+    let seen = states.iter().filter(|(state, _)| runs.iter().any(|run| run.state() == *state));
+    let told: Vec<_> = seen.map(|(state, why)| format!("{state}: {why}")).collect();
+    if !told.is_empty() {
+        page.prose(Tone::Alarm, 4, &format!("  not to be used as they are: {}", told.join("; ")));
+    }
     page.finish()
 }
 
@@ -59,14 +69,14 @@ const LATENCY: &[Column] = &[
 ];
 
 const COST: &[Column] = &[
-    ("calls", |run| units::count(run.calls)),
-    ("sys time", |run| units::duration(run.working_ns)),
+    ("calls", |run| optional(run.calls, units::count)),
+    ("sys time", |run| optional(run.working_ns, units::duration)),
     ("sys/req", |run| run.server_ns_per_request.map_or("-".to_owned(), units::duration_f64)),
     ("calls/req", |run| run.server_calls_per_request.map_or("-".to_owned(), units::ratio)),
 ];
 
 const TRUST: &[Column] =
-    &[("lost", |run| units::count(run.lost)), ("complete", |run| if run.complete { "yes" } else { "NO" }.to_owned())];
+    &[("lost", |run| optional(run.lost, units::count)), ("complete", |run| run.state().to_owned())];
 
 fn optional(number: Option<u64>, show: fn(u64) -> String) -> String {
     number.map_or("-".to_owned(), show)
@@ -79,7 +89,9 @@ fn table(runs: &[RunFigures], run_columns: usize, parts: &[&[Column]]) -> Grid {
     for run in runs {
         let name = clipped_middle(&run.name, run_columns);
         let cells = std::iter::once(name).chain(columns.iter().map(|(_, show)| show(run))).collect();
-        let flawed = !run.complete || run.lost > 0 || run.failed.is_some_and(|failed| failed > 0);
+        let flawed = run.state() != "yes"
+            || run.lost.is_some_and(|lost| lost > 0)
+            || run.failed.is_some_and(|failed| failed > 0);
         grid.row(if flawed { Tone::Alarm } else { Tone::Plain }, cells);
     }
     grid

@@ -5,7 +5,7 @@
 use super::{
     bench, completeness, findings, own_cost,
     page::Page,
-    perf, split,
+    perf, split, stated,
     style::{Style, Tone},
     syscalls::{self, View},
     tcp, uring,
@@ -13,7 +13,8 @@ use super::{
 use crate::{
     per_request::PerRequest,
     printable::{clipped, command_line, printable},
-    recording::{Group, Recording},
+    provenance,
+    recording::{Fact, Group, Recording},
     units,
 };
 
@@ -36,7 +37,7 @@ pub fn run_viewed(recording: &Recording, view: &View, style: &Style) -> String {
     header(&mut page, recording);
     for result in &recording.bench {
         page.blank();
-        page.block(&bench(result, style));
+        page.block(&bench::of_recording(result, recording, style));
     }
     traced(&mut page, recording, view, style);
     page.finish()
@@ -54,9 +55,9 @@ pub fn run_below_bench(recording: &Recording, view: &View, style: &Style) -> Str
 fn traced(page: &mut Page, recording: &Recording, view: &View, style: &Style) {
     for group in &recording.groups {
         page.blank();
-        page.heading(&group_heading(group));
+        page.heading(&group_heading(group, recording.tells(Fact::Threads)));
         listeners_and_end(page, group);
-        syscalls::write(page, group, view, style);
+        syscalls::write(page, group, view, recording.tells(Fact::Errors), style);
         if group.name == "server" {
             per_request(page, recording);
         }
@@ -67,8 +68,11 @@ fn traced(page: &mut Page, recording: &Recording, view: &View, style: &Style) {
         }
         output(page, &group.output);
     }
-    page.blank();
-    tcp::write(page, recording.tcp.as_ref(), style);
+    stated::write(page, recording, style);
+    if recording.origin.is_none() {
+        page.blank();
+        tcp::write(page, recording.tcp.as_ref(), style);
+    }
     page.blank();
     completeness::write(page, recording);
     if let Some(cost) = &recording.own_cost {
@@ -90,22 +94,8 @@ fn per_request(page: &mut Page, recording: &Recording) {
 }
 
 fn header(page: &mut Page, recording: &Recording) {
-    let host = &recording.host;
-    let labels: Vec<_> = recording.groups.iter().map(|group| clipped(&group.label, super::NAME_COLUMNS)).collect();
-    let what = if labels.is_empty() { "nothing traced".to_owned() } else { labels.join(" + ") };
-    page.heading(&what);
-    page.prose(
-        Tone::Plain,
-        2,
-        &format!(
-            "  {}, for {}, Linux {} {}, {}",
-            printable(&recording.started),
-            units::duration(recording.duration_ns),
-            printable(&host.kernel),
-            printable(&host.arch),
-            units::counted(u64::from(host.cpus), "CPU"),
-        ),
-    );
+    page.heading(&provenance::title(recording));
+    page.prose(Tone::Plain, 2, &format!("  {}", printable(&provenance::line(recording))));
     if !recording.argv.is_empty() {
         page.prose(Tone::Quiet, 4, &format!("  {}", command_line(&recording.argv)));
     }
@@ -119,7 +109,7 @@ fn header(page: &mut Page, recording: &Recording) {
     findings::write(page, recording);
 }
 
-fn group_heading(group: &Group) -> String {
+fn group_heading(group: &Group, counted: bool) -> String {
     let inner = group.inner_pids.iter().map(Some).chain(std::iter::repeat(None));
     let pid = |(pid, inner): (&u32, Option<&u32>)| match inner {
         Some(inner) if inner != pid => format!("{pid} ({inner} inside)"),
@@ -132,10 +122,11 @@ fn group_heading(group: &Group) -> String {
     let pids = if pids.is_empty() { String::new() } else { format!("  pid {}", pids.join(", ")) };
     let threads = units::counted(group.threads, "thread");
     let threads = match group.processes {
-        0 | 1 => threads,
-        more => format!("{} processes, {threads}", units::count(more)),
+        _ if !counted => String::new(),
+        0 | 1 => format!("  ({threads})"),
+        more => format!("  ({} processes, {threads})", units::count(more)),
     };
-    format!("{}  {}{pids}  ({threads})", printable(&group.name), clipped(&group.label, super::NAME_COLUMNS))
+    format!("{}  {}{pids}{threads}", printable(&group.name), clipped(&group.label, super::NAME_COLUMNS))
 }
 
 fn listeners_and_end(page: &mut Page, group: &Group) {

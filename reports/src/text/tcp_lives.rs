@@ -84,7 +84,8 @@ fn closes(page: &mut Page, rows: &[Closes], style: &Style) {
         Tone::Quiet,
         4,
         "  FIN first, second: closed before or after the other end; by close: of the resets sent, those because of linger 0 \
-         or unread data; TIME_WAIT: ended with both FINs there",
+         or unread data; TIME_WAIT: candidates, which ended with both FINs there; how many the kernel made of them is \
+         TIME_WAIT created above",
     );
 }
 
@@ -117,7 +118,8 @@ fn bytes(sizes: &Histogram) -> [String; 2] {
 }
 
 fn peers(page: &mut Page, rows: &[Peer], style: &Style) {
-    let used: Vec<&Peer> = rows.iter().filter(|row| row.connections >= WORTH_SHOWING).collect();
+    let used: Vec<&Peer> =
+        rows.iter().filter(|row| row.connections >= WORTH_SHOWING && row.gap.max() > Some(0)).collect();
     if used.is_empty() {
         return;
     }

@@ -5,7 +5,8 @@ use crate::{printable::printable, recording::Recording, units};
 /// Completeness, loss and own cost.
 #[must_use]
 pub fn trust(recording: &Recording) -> String {
-    let lost = recording.groups.iter().fold(0u64, |lost, group| lost.saturating_add(group.loss.total()));
+    let lost =
+        recording.lost().map_or("what was lost is not known".to_owned(), |lost| format!("lost {}", units::count(lost)));
     let complete = match &recording.incomplete_because {
         _ if recording.complete => "complete".to_owned(),
         Some(why) => format!("incomplete ({})", printable(why)),
@@ -13,7 +14,7 @@ pub fn trust(recording: &Recording) -> String {
     };
     let per_call = recording.own_cost.as_ref().and_then(|cost| cost.per_call.as_ref());
     let cost = per_call.map(|cost| format!("; own cost {} a call", units::duration_f64(cost.traced_ns)));
-    format!("{complete}, lost {}{}", units::count(lost), cost.unwrap_or_default())
+    format!("{complete}, {lost}{}", cost.unwrap_or_default())
 }
 
 /// A run that came to its end and lost nothing.

@@ -12,7 +12,7 @@ use super::{
     style::{Style, Tone},
 };
 use crate::{
-    compare::{Comparison, Move, Pair, QUANTILES, Role, Ruling, RulingKind, Verdict},
+    compare::{Comparison, Move, Pair, QUANTILES, Role, Ruling, RulingKind, TooFewRuns, Verdict},
     printable::{clipped, clipped_middle, printable},
     statistics::LEAST_RUNS,
     units,
@@ -177,6 +177,18 @@ fn how_judged(page: &mut Page, comparison: &Comparison) {
         )
     };
     page.prose(Tone::Quiet, 4, &text);
+    if let Some(TooFewRuns { runs: (a, b), least_p, looks, enough }) = comparison.too_few_runs {
+        page.prose(
+            Tone::Alarm,
+            4,
+            &format!(
+                "  Too few runs: {a} against {b} have a p of {} at least, and with {looks} looks to pay for no single \
+                 figure can be shown to differ, however far apart. {enough} runs of each would do, or fewer looks: \
+                 -m METRIC",
+                p_value(least_p),
+            ),
+        );
+    }
 }
 
 fn rulings(page: &mut Page, comparison: &Comparison) {
