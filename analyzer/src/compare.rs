@@ -74,14 +74,7 @@ pub(crate) fn run(args: CompareArgs) -> Result<u8> {
     let options =
         Options { paths: args.paths, force: args.force, metrics: args.metric, all: args.all, rules: args.fail_on };
     let outcome = compare::run(&options).map_err(explained)?;
-    let mut out = io::stdout().lock();
-    if args.json {
-        serde_json::to_writer_pretty(&mut out, &outcome.comparison).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        write!(out, "{}", text::comparison(&outcome.comparison, &terminal::style()))?;
-    }
-    out.flush()?;
+    print(&outcome, args.json).context("failed to print the comparison")?;
     if args.svg {
         draw(&outcome, &args.output)?;
     }
@@ -96,6 +89,17 @@ fn explained(error: compare::CompareError) -> anyhow::Error {
         None => error.into(),
     };
     if unreadable { error } else { wrong_usage(error) }
+}
+
+fn print(outcome: &Outcome, json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut out, &outcome.comparison)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{}", text::comparison(&outcome.comparison, &terminal::style()))?;
+    }
+    out.flush()
 }
 
 fn draw(outcome: &Outcome, folder: &Path) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use reports::{
     report::{self, Options},
     terminal,
@@ -26,7 +26,7 @@ pub(crate) fn run(args: ReportArgs) -> Result<u8> {
         view: args.view.view(),
         style: terminal::style(),
     };
-    let outcome = report::run(&options, &mut io::stdout().lock())?;
+    let outcome = report::run(&options, &mut io::stdout().lock()).context("failed to print the report")?;
     let whole = outcome.failed.is_empty();
     if let Some(caller) = Caller::behind_sudo() {
         for file in &outcome.written {

@@ -269,6 +269,15 @@ fn the_result_of_our_own_bench_is_whole() {
     assert!(error.to_string().contains("schema 9"), "{error}");
 }
 
+#[test]
+fn all_runs_of_a_series_of_our_own_bench_are_imported() {
+    let run = String::from_utf8(sample("bench.json")).expect("text");
+    let series = format!("{{\"schema\": 1, \"repeat\": 2, \"runs\": [{run}, {run}]}}");
+    let recording = imported(&series);
+    assert_eq!(recording.bench.iter().map(|run| run.ok).collect::<Vec<_>>(), [2_000, 2_000]);
+    assert_eq!(recording.duration_ns, 2 * recording.bench[0].elapsed_ns);
+}
+
 fn stated(recording: &Recording, owner: &str, measure: &str) -> Option<(u64, u64)> {
     let all = &recording.origin.as_ref().expect("imported").stated;
     let one = all.iter().find(|one| one.owner == owner && one.measure == measure)?;

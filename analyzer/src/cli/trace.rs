@@ -15,7 +15,7 @@ Examples:
   sudo analyzer trace -p $(pidof nginx) -d 10s
   sudo analyzer trace -e %net,close -- curl http://127.0.0.1/
   sudo analyzer trace --cgroup /sys/fs/cgroup/system.slice/nginx.service -d 1m --by process
-  sudo analyzer trace --format strace -- ls 2> table
+  sudo analyzer trace --format strace -- ls > table
 
 Exit status: the workload's own; 128+N when signal N ended it; 125 when tracing itself failed;
 126 or 127 when the workload cannot be executed or found; 2 for wrong usage.")]

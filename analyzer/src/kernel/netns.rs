@@ -8,11 +8,17 @@ use std::{
     thread,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use reports::counters::KernelCounters;
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::{
+    fs::fstatfs,
+    thread::{LinkNameSpaceType, move_into_link_name_space},
+};
 
 use crate::advice::Advise as _;
+
+/// Magic number of the file system that namespaces are files of (v6.18 `NSFS_MAGIC`).
+const NSFS: i64 = 0x6e73_6673;
 
 /// A network namespace.
 pub(crate) struct Netns {
@@ -43,10 +49,11 @@ impl Netns {
     /// The one that a file stands for, such as `/run/netns/NAME`.
     ///
     /// # Errors
-    /// When the file cannot be opened.
+    /// When the file cannot be opened, or is none of a namespace.
     pub(crate) fn at(path: &Path) -> Result<Self> {
         let own_inode = Self::of(None)?.inode;
         let other = File::open(path).with_context(|| format!("failed to open `{}`", path.display()))?;
+        ensure!(fstatfs(&other)?.f_type == NSFS, "`{}` is no network namespace", path.display());
         let inode = other.metadata()?.st_ino();
         Ok(Self { inode, other: (inode != own_inode).then_some(other) })
     }

@@ -34,6 +34,12 @@ pub(crate) fn command_of(pid: u32) -> Option<String> {
     Some(Process::new(i32::try_from(pid).ok()?).ok()?.stat().ok()?.comm)
 }
 
+/// Whether the first thread of a process waits for something.
+pub(crate) fn is_asleep(pid: u32) -> bool {
+    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
+    process.and_then(|process| process.stat().ok()).is_some_and(|stat| stat.state == 'S')
+}
+
 /// Command line of a process.
 pub(crate) fn argv_of(pid: u32) -> Vec<String> {
     let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());

@@ -54,7 +54,11 @@ impl Cgroup {
             .hint("mount -t cgroup2 none /sys/fs/cgroup, or name the processes with -p")?;
         let beside = root.join(given.strip_prefix("/").unwrap_or(given));
         let path = if given.starts_with(&root) { given.to_owned() } else { beside };
-        let path = fs::canonicalize(path).with_context(missing).hint(advice)?;
+        let path = match fs::canonicalize(path) {
+            Err(_) if given.is_dir() => Err(anyhow!("`{}` is no control group of version 2", given.display()))
+                .hint(format!("those are below {}", root.display()))?,
+            found => found.with_context(missing).hint(advice)?,
+        };
         let below = path.strip_prefix(&root).map_err(|_| advised(anyhow!(missing()), advice))?;
         let level = u32::try_from(below.components().count()).unwrap_or(u32::MAX);
         let id = fs::metadata(&path).with_context(missing)?.ino();

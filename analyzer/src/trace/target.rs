@@ -20,7 +20,7 @@ use crate::{
     kernel::netns::Netns,
     process::{
         capture::Capture,
-        family::{argv_of, command_of, family_of},
+        family::{argv_of, command_of, family_of, is_asleep},
         identity::User,
         launch::{Launched, Start, find_program, launch, not_executed},
         orphans::{self, orphans},
@@ -203,7 +203,7 @@ impl Target {
         let deadline = Instant::now() + timeout;
         let patient_until = Instant::now() + SILENCE;
         let mut said = false;
-        let mut before = Vec::new();
+        let mut before = (Vec::new(), false);
         loop {
             match events.receiver.recv_timeout(ASK_EVERY) {
                 Ok(Event::TargetEnded(status)) => self.ended(status)?,
@@ -213,10 +213,12 @@ impl Target {
             if let Some(started) = self.started.as_ref().filter(|started| started.in_background) {
                 self.pids = started.pids();
             }
-            // The same twice: a server with several listeners may still be opening them.
-            let now = lookout.new_of(&self.family())?;
-            if !now.is_empty() && now == before {
-                self.listeners = now;
+            // The same twice: a server with several listeners may still be opening them. And at rest: one that listens and
+            // works on may be about to go to the background, where others serve. Some servers never rest.
+            let at_rest = self.pids.iter().all(|&pid| is_asleep(pid)) || Instant::now() > patient_until;
+            let now = (lookout.new_of(&self.family())?, at_rest);
+            if !now.0.is_empty() && at_rest && now == before {
+                self.listeners = now.0;
                 return self.follow(events);
             }
             before = now;

@@ -55,7 +55,27 @@ pub(crate) struct Alert {
     bound: f64,
 }
 
+/// What a watch can tell of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// What needs the probes.
+    pub(crate) waits: bool,
+    /// What needs more than one look.
+    pub(crate) counts: bool,
+}
+
 impl Alert {
+    /// The metric, if it is one that this watch never tells: the alert could not come true.
+    pub(crate) fn untold(&self, told: Told) -> Option<&'static str> {
+        let name = self.metric.name();
+        let known = match name {
+            "wait_p50" | "wait_p99" => told.waits,
+            "drops" | "drops_per_s" | "syn_retransmits" => told.counts,
+            _ => true,
+        };
+        (!known).then_some(name)
+    }
+
     /// Where and with what figure it is true of a round; `None` when it is not.
     pub(crate) fn breach(&self, round: &Round) -> Option<String> {
         round.namespaces.iter().find_map(|netns| match self.metric {
@@ -123,6 +143,15 @@ mod tests {
 
     fn breach(alert: &str) -> Option<String> {
         alert.parse::<Alert>().expect(alert).breach(&round(vec![row("127.0.0.1:7001")]))
+    }
+
+    #[test]
+    fn what_a_watch_never_tells_is_known_beforehand() {
+        let untold = |alert: &str, waits, counts| alert.parse::<Alert>().expect(alert).untold(Told { waits, counts });
+        assert_eq!(untold("wait_p99>1ms", false, true), Some("wait_p99"));
+        assert_eq!(untold("drops>0", false, false), Some("drops"));
+        assert_eq!(untold("drops>0", false, true), None);
+        assert_eq!(untold("fill>=90%", false, false), None);
     }
 
     #[test]

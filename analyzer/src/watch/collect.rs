@@ -86,6 +86,10 @@ impl Collector {
         Ok(collector)
     }
 
+    pub(crate) fn has_probes(&self) -> bool {
+        self.probes.is_some()
+    }
+
     /// What cannot be told here.
     pub(crate) fn missing(&self) -> &[String] {
         &self.missing

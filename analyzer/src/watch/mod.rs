@@ -26,16 +26,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 
 pub(crate) use self::args::WatchArgs;
 use self::{
+    alert::Told,
     collect::Collector,
     lines::Spans,
     round::Round,
     screen::{Screen, Waited},
 };
 use crate::{
+    advice::Advise as _,
     events::{Event, Events},
     say::say,
 };
@@ -55,6 +57,7 @@ const ALERTED: u8 = 3;
 pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
     let events = Events::listen()?;
     let mut collector = Collector::begin(args)?;
+    refuse_untold(args, collector.has_probes())?;
     let mut output = Output::open(args, collector.missing())?;
     let pause = (args.interval / LOOKS_PER_INTERVAL).max(SHORTEST_PAUSE).min(args.interval);
     let mut rounds = 0;
@@ -85,6 +88,18 @@ pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
         return Ok(ALERTED);
     }
     Ok(0)
+}
+
+/// An alert that could never come true would read as "all is well".
+fn refuse_untold(args: &WatchArgs, has_probes: bool) -> Result<()> {
+    let told = Told { waits: has_probes, counts: !args.once };
+    let Some(metric) = args.alert.iter().find_map(|alert| alert.untold(told)) else { return Ok(()) };
+    let refused = Err(anyhow!("no alert on `{metric}`: this watch cannot tell it"));
+    if args.once {
+        refused.hint("one look counts nothing: --count 1 instead of --once, or `drops_ever`, `queue`, `fill`")
+    } else {
+        refused.hint("it needs the probes: run as root and without --no-probes")
+    }
 }
 
 /// Where rounds go.
@@ -143,7 +158,5 @@ impl Output {
 
 fn write(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("failed to print")
 }

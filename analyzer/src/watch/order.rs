@@ -74,8 +74,8 @@ pub(crate) fn arranged(round: &Round, sort: Sort) -> Vec<Entry<'_>> {
 
 fn key(sort: Sort, row: &Row) -> impl Ord + use<> {
     // By address, nothing else counts before it.
-    let queue = if sort == Sort::Address { 0 } else { row.queue };
-    (Reverse(sort.badness(row)), Reverse(queue), row.address.port(), row.address.ip(), row.netns)
+    let fill = if sort == Sort::Address { 0 } else { Sort::Fill.badness(row) };
+    (Reverse(sort.badness(row)), Reverse(fill), row.address.port(), row.address.ip(), row.netns)
 }
 
 /// A group with its members, or a listener alone.

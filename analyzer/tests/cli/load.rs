@@ -129,6 +129,37 @@ fn a_target_that_goes_to_the_background_is_traced_and_stopped() {
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "left running");
 }
 
+/// Listens, works on, and only then goes to the background, as nginx does.
+const LATE_DAEMON: &str = "\
+import os, select, socket, time
+listener = socket.create_server(('127.0.0.1', 9988))
+end = time.monotonic() + 0.2
+while time.monotonic() < end:
+    pass
+if os.fork():
+    os._exit(0)
+while select.select([listener], [], []):
+    connection = listener.accept()[0]
+    while data := connection.recv(4096):
+        connection.sendall(data)
+    connection.close()
+";
+
+#[test]
+fn a_target_that_goes_to_the_background_after_it_listens_is_traced_there() {
+    needs_root!();
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("daemon.py");
+    std::fs::write(&script, LATE_DAEMON).unwrap();
+    let target = format!("python3 {}", script.display());
+    let run = trace(&["--target", &target, "--", "bench", "--connections", "1", "--rounds", "30"]);
+    assert_eq!(run.status(), Some(0), "{}", run.stderr());
+    let recording = run.recording();
+    assert_eq!(accepted(&recording), 30);
+    let pid = recording.group("server").unwrap().pids[0];
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "left running");
+}
+
 #[test]
 fn what_a_workload_leaves_running_is_named_and_left_alone() {
     needs_root!();

@@ -114,6 +114,8 @@ fn settings(options: &BenchOptions, server: SocketAddr) -> BenchSettings {
 }
 
 pub(super) fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
+    // As addresses with ports are written.
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let mut addresses = (host, port).to_socket_addrs()?;
     addresses.next().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
 }

@@ -81,7 +81,7 @@ pub fn listeners(recording: &Recording, run: &str) -> Option<Figure<'static>> {
         .unzip();
     let words = Words {
         title: "How full the listen queues were, and what they dropped".into(),
-        subtitle: "Above: connections that waited for accept; below: connection attempts dropped per second".into(),
+        subtitle: "Above: connections that waited for accept when it was looked, at times more in between; below: attempts dropped per second".into(),
         caption: caption(recording, run, "a drop that the client tries again counts again (sk_drops)"),
     };
     let strips = vec![

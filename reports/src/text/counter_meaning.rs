@@ -39,7 +39,7 @@ pub(crate) fn meaning(counter: &str) -> Option<&'static str> {
         "TcpExt.TCPTimeWaitOverflow" => "TIME_WAIT skipped: tcp_max_tw_buckets reached",
         "TcpExt.TCPTimeouts" => "retransmission timers that ran out",
         "TcpExt.TCPZeroWindowDrop" => "segments dropped at a closed window",
-        "TcpExt.TW" => "TIME_WAIT sockets that ran out",
+        "TcpExt.TW" => "TIME_WAIT sockets made",
         "TcpExt.TWKilled" => "TIME_WAIT sockets ended early",
         "TcpExt.TWRecycled" => "TIME_WAIT sockets whose port was used again",
         _ => return None,

@@ -152,7 +152,8 @@ fn footer(state: &State, round: &Round, width: usize, look: &Look) -> Vec<Line<'
     let notes: Vec<String> = missing(round).collect();
     let left_out = Layout::of(width, round.namespaces.len() > 1).left_out;
     if left_out > 0 && !state.help {
-        let text = format!(" {left_out} columns do not fit: widen, or see the selected listener");
+        let text =
+            format!(" without {}: widen, or see the selected listener", units::counted(left_out as u64, "column"));
         lines.push(Line::styled(clipped(&text, width), Style::new().add_modifier(Modifier::DIM)));
     }
     if !notes.is_empty() && !state.help {

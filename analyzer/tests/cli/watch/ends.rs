@@ -24,6 +24,15 @@ fn an_alert_that_never_comes_true_leaves_the_status_alone() {
 }
 
 #[test]
+fn an_alert_that_cannot_be_told_is_refused() {
+    needs_root!();
+    let seen = scenario("watch('--once', '--alert', 'drops>0'); report()");
+    assert_eq!((seen.status, seen.rounds.len()), (1, 0));
+    let seen = scenario("watch('--no-probes', '--count', '1', '--alert', 'wait_p99>1ms'); report()");
+    assert_eq!((seen.status, seen.rounds.len()), (1, 0));
+}
+
+#[test]
 fn once_tells_what_there_is_and_only_the_wanted_port() {
     needs_root!();
     let seen = scenario(

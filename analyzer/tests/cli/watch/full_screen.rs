@@ -198,7 +198,11 @@ fn control_z_stops_it_with_the_terminal_as_it_was_and_fg_brings_the_view_back() 
     let analyzer = emulator.analyzer();
     emulator.keys(&["C-z"]);
     emulator.until("the other screen", |text| !text.contains("q quit"));
-    // No shell with job control is there to do it.
+    // No shell with job control is there to do it. A CONT that comes before it has stopped would do nothing.
+    let stat = format!("/proc/{analyzer}/stat");
+    while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+        thread::sleep(Duration::from_millis(5));
+    }
     kill_process(analyzer, Signal::CONT).unwrap();
     emulator.until_shown("q quit");
     emulator.keys(&["q"]);

@@ -1,7 +1,7 @@
 //! Latencies that sit where a timer of TCP puts them.
 
 use reports::{
-    bench::{BenchResult, Finding, Unit},
+    bench::{BenchResult, Finding, Machine, Unit},
     histogram::Histogram,
     units,
 };
@@ -17,6 +17,9 @@ const MOST_SECONDS: u64 = 20;
 /// A heap is no accident when it has this share of all, and this many times what lies beside it.
 const HEAP_SHARE: f64 = 0.01;
 const HEAP_RATIO: u64 = 3;
+
+/// Share of all CPUs' time from which on requests queue for them.
+const BUSY: f64 = 0.9;
 
 /// Requests in a range, and how wide its surroundings are.
 struct Heap {
@@ -43,7 +46,9 @@ const HEAPS: [Heap; 2] = [
 
 /// SYNs that were sent again, delayed ACKs, retransmits.
 pub(super) fn clusters(result: &BenchResult) -> Vec<Finding> {
-    let heaps = HEAPS.iter().filter_map(|heap| heaped(&result.request, heap));
+    let busy = result.machine.as_ref().and_then(Machine::shares).map_or(0.0, |shares| shares.iter().sum());
+    let heaps = HEAPS.iter().filter(|heap| !is_queueing(&result.request, busy, heap));
+    let heaps = heaps.filter_map(|heap| heaped(&result.request, heap));
     syn_back_off(&result.connect).into_iter().chain(heaps).collect()
 }
 
@@ -56,6 +61,12 @@ fn syn_back_off(connects: &Histogram) -> Option<Finding> {
         units::counted(count, "connect")
     );
     (count > 0).then(|| finding("syn-back-off", true, (count as f64, Unit::Count), text))
+}
+
+/// Most requests are there and the CPUs had no time left: they waited for their turn, not for a timer.
+fn is_queueing(requests: &Histogram, busy: f64, heap: &Heap) -> bool {
+    let median = requests.quantile(0.5).unwrap_or(0);
+    busy >= BUSY && median + (heap.to_ns - heap.from_ns) >= heap.from_ns
 }
 
 fn heaped(requests: &Histogram, heap: &Heap) -> Option<Finding> {
@@ -101,5 +112,15 @@ mod tests {
         assert!(heaped(&histogram(fast.clone().chain(heap)), &HEAPS[0]).is_some());
         let slope = (0..1000).map(|number| number * 100_000);
         assert!(heaped(&histogram(fast.chain(slope)), &HEAPS[0]).is_none());
+    }
+
+    #[test]
+    fn requests_that_queue_for_a_busy_cpu_wait_for_no_timer() {
+        let narrow = histogram((0..1000).map(|number| 39 * MS + number * 5_000));
+        assert!(heaped(&narrow, &HEAPS[0]).is_some());
+        assert!(is_queueing(&narrow, 0.99, &HEAPS[0]));
+        assert!(!is_queueing(&narrow, 0.2, &HEAPS[0]));
+        let fast = histogram((0..1000).map(|number| 100_000 + number));
+        assert!(!is_queueing(&fast, 0.99, &HEAPS[0]));
     }
 }
