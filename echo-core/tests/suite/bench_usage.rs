@@ -116,7 +116,10 @@ fn a_reader_that_has_gone_is_not_an_error() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a built binary");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("our child");
-    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    // What other tests leave in TIME_WAIT may be worth a warning.
+    let text = stderr(&output);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("warning: port-bound: ")).collect();
+    assert_eq!((output.status.code(), lines), (Some(0), Vec::new()));
 }
 
 #[test]

@@ -196,7 +196,9 @@ fn basenamed(group: &Group) -> Vec<String> {
 }
 
 fn program(group: &Group) -> String {
-    if group.argv.is_empty() { group.label.clone() } else { command_line(&basenamed(group)) }
+    // A process that wrote a title over its arguments (nginx) has it as one word.
+    let has_title = matches!(group.argv.as_slice(), [title] if title.contains(' '));
+    if group.argv.is_empty() || has_title { group.label.clone() } else { command_line(&basenamed(group)) }
 }
 
 /// `100`, `10s`, `1m30s`, `-c100`, `--rounds=10`: how much, not what.
@@ -226,6 +228,17 @@ mod tests {
         for word in ["-k", "ab", "http://127.0.0.1:8000/", "short", "--mode", "--mode=long", "-H", "127.0.0.1:80", ""] {
             assert!(!is_amount(word), "{word}");
         }
+    }
+
+    #[test]
+    fn a_program_is_called_by_its_file_or_where_that_was_overwritten_by_its_name() {
+        let of = |argv: &[&str]| {
+            let argv = argv.iter().map(|&word| word.to_owned()).collect();
+            program(&Group { label: "nginx".to_owned(), argv, ..Group::default() })
+        };
+        assert_eq!(of(&["/usr/sbin/nginx", "-c", "x.conf"]), "nginx -c x.conf");
+        assert_eq!(of(&["nginx: master process nginx -c /tmp/ng.conf"]), "nginx");
+        assert_eq!(of(&[]), "nginx");
     }
 
     #[test]
