@@ -18,7 +18,7 @@ pub(crate) fn family_of(pid: u32) -> Vec<u32> {
 
 /// Processes that a process has for children now.
 pub(crate) fn children_of(pid: u32) -> Vec<u32> {
-    let tasks = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok()?.tasks().ok());
+    let tasks = process(pid).and_then(|process| process.tasks().ok());
     let lists: Vec<_> = tasks.into_iter().flatten().flatten().map(|task| task.children()).collect();
     if lists.iter().any(Result::is_ok) {
         return lists.into_iter().flatten().flatten().collect();
@@ -29,21 +29,24 @@ pub(crate) fn children_of(pid: u32) -> Vec<u32> {
     children.filter_map(|stat| u32::try_from(stat.pid).ok()).collect()
 }
 
+/// A process by its number, if there is one.
+fn process(pid: u32) -> Option<Process> {
+    Process::new(i32::try_from(pid).ok()?).ok()
+}
+
 /// Name of a process as the kernel has it (at most 15 bytes).
 pub(crate) fn command_of(pid: u32) -> Option<String> {
-    Some(Process::new(i32::try_from(pid).ok()?).ok()?.stat().ok()?.comm)
+    Some(process(pid)?.stat().ok()?.comm)
 }
 
 /// Whether the first thread of a process waits for something.
 pub(crate) fn is_asleep(pid: u32) -> bool {
-    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
-    process.and_then(|process| process.stat().ok()).is_some_and(|stat| stat.state == 'S')
+    process(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| stat.state == 'S')
 }
 
 /// Command line of a process.
 pub(crate) fn argv_of(pid: u32) -> Vec<String> {
-    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
-    process.and_then(|process| process.cmdline().ok()).unwrap_or_default()
+    process(pid).and_then(|process| process.cmdline().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

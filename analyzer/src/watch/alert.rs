@@ -7,8 +7,17 @@ use super::round::{NetnsRound, Round, Row};
 /// What is compared: figures of a listener, or of a namespace.
 #[derive(Clone, Copy, Debug)]
 enum Metric {
-    Listener(&'static str, Unit, fn(&Row) -> Option<f64>),
-    Netns(&'static str, fn(&NetnsRound) -> Option<f64>),
+    Listener(&'static str, Needs, Unit, fn(&Row) -> Option<f64>),
+    Netns(&'static str, Needs, fn(&NetnsRound) -> Option<f64>),
+}
+
+/// Without what a metric is never told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// More than one look.
+    Counts,
+    Probes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,17 +30,17 @@ enum Unit {
 }
 
 const METRICS: [Metric; 11] = [
-    Metric::Listener("drops", Unit::None, |row| Some(row.drops as f64)),
-    Metric::Listener("drops_per_s", Unit::None, |row| Some(row.drops_per_s)),
-    Metric::Listener("drops_ever", Unit::None, |row| Some(f64::from(row.drops_ever))),
-    Metric::Listener("queue", Unit::None, |row| Some(f64::from(row.queue))),
-    Metric::Listener("high", Unit::None, |row| Some(f64::from(row.high))),
-    Metric::Listener("fill", Unit::Share, |row| Some(row.fill)),
-    Metric::Listener("wait_p50", Unit::Time, |row| row.accept_wait?.recent.p50_ns.map(|ns| ns as f64)),
-    Metric::Listener("wait_p99", Unit::Time, |row| row.accept_wait?.recent.p99_ns.map(|ns| ns as f64)),
-    Metric::Netns("syn_retransmits", |netns| Some(netns.host.handshake_retransmits.since_start as f64)),
-    Metric::Netns("time_wait", |netns| Some(netns.host.time_wait as f64)),
-    Metric::Netns("orphans", |netns| Some(netns.host.orphans as f64)),
+    Metric::Listener("drops", Needs::Counts, Unit::None, |row| Some(row.drops as f64)),
+    Metric::Listener("drops_per_s", Needs::Counts, Unit::None, |row| Some(row.drops_per_s)),
+    Metric::Listener("drops_ever", Needs::Nothing, Unit::None, |row| Some(f64::from(row.drops_ever))),
+    Metric::Listener("queue", Needs::Nothing, Unit::None, |row| Some(f64::from(row.queue))),
+    Metric::Listener("high", Needs::Nothing, Unit::None, |row| Some(f64::from(row.high))),
+    Metric::Listener("fill", Needs::Nothing, Unit::Share, |row| Some(row.fill)),
+    Metric::Listener("wait_p50", Needs::Probes, Unit::Time, |row| row.accept_wait?.recent.p50_ns.map(|ns| ns as f64)),
+    Metric::Listener("wait_p99", Needs::Probes, Unit::Time, |row| row.accept_wait?.recent.p99_ns.map(|ns| ns as f64)),
+    Metric::Netns("syn_retransmits", Needs::Counts, |netns| Some(netns.host.handshake_retransmits.since_start as f64)),
+    Metric::Netns("time_wait", Needs::Nothing, |netns| Some(netns.host.time_wait as f64)),
+    Metric::Netns("orphans", Needs::Nothing, |netns| Some(netns.host.orphans as f64)),
 ];
 
 type Compare = fn(&f64, &f64) -> bool;
@@ -58,8 +67,8 @@ pub(crate) struct Alert {
 /// What a watch can tell of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told {
-    /// What needs the probes.
-    pub(crate) waits: bool,
+    /// What the probes see.
+    pub(crate) probes: bool,
     /// What needs more than one look.
     pub(crate) counts: bool,
 }
@@ -67,23 +76,22 @@ pub(crate) struct Told {
 impl Alert {
     /// The metric, if it is one that this watch never tells: the alert could not come true.
     pub(crate) fn untold(&self, told: Told) -> Option<&'static str> {
-        let name = self.metric.name();
-        let known = match name {
-            "wait_p50" | "wait_p99" => told.waits,
-            "drops" | "drops_per_s" | "syn_retransmits" => told.counts,
-            _ => true,
+        let known = match self.metric.needs() {
+            Needs::Nothing => true,
+            Needs::Counts => told.counts,
+            Needs::Probes => told.probes,
         };
-        (!known).then_some(name)
+        (!known).then_some(self.metric.name())
     }
 
     /// Where and with what figure it is true of a round; `None` when it is not.
     pub(crate) fn breach(&self, round: &Round) -> Option<String> {
         round.namespaces.iter().find_map(|netns| match self.metric {
-            Metric::Listener(name, _, of) => netns.listeners.iter().find_map(|row| {
+            Metric::Listener(name, _, _, of) => netns.listeners.iter().find_map(|row| {
                 let value = of(row).filter(|value| (self.compare)(value, &self.bound))?;
                 Some(format!("{self}: {name} is {value} at {}", row.address))
             }),
-            Metric::Netns(name, of) => {
+            Metric::Netns(name, _, of) => {
                 let value = of(netns).filter(|value| (self.compare)(value, &self.bound))?;
                 Some(format!("{self}: {name} is {value} in network namespace {}", netns.netns))
             }
@@ -100,16 +108,22 @@ impl fmt::Display for Alert {
 impl Metric {
     fn name(self) -> &'static str {
         match self {
-            Self::Listener(name, ..) | Self::Netns(name, _) => name,
+            Self::Listener(name, ..) | Self::Netns(name, ..) => name,
+        }
+    }
+
+    fn needs(self) -> Needs {
+        match self {
+            Self::Listener(_, needs, ..) | Self::Netns(_, needs, _) => needs,
         }
     }
 
     fn bound(self, text: &str) -> Option<f64> {
         match self {
-            Self::Listener(_, Unit::Share, _) if text.ends_with('%') => {
+            Self::Listener(_, _, Unit::Share, _) if text.ends_with('%') => {
                 Some(text.trim_end_matches('%').trim().parse::<f64>().ok()? / 100.0)
             }
-            Self::Listener(_, Unit::Time, _) => Some(humantime::parse_duration(text).ok()?.as_nanos() as f64),
+            Self::Listener(_, _, Unit::Time, _) => Some(humantime::parse_duration(text).ok()?.as_nanos() as f64),
             _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
         }
     }
@@ -129,7 +143,7 @@ impl FromStr for Alert {
             format!("no metric `{name}` ({})", names.join(", "))
         })?;
         let bound = metric.bound(bound).ok_or_else(|| match metric {
-            Metric::Listener(_, Unit::Time, _) => format!("`{bound}` is no time ({name}>10ms)"),
+            Metric::Listener(_, _, Unit::Time, _) => format!("`{bound}` is no time ({name}>10ms)"),
             _ => format!("`{bound}` is no number"),
         })?;
         Ok(Self { text: text.trim().to_owned(), metric, compare, bound })
@@ -147,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_a_watch_never_tells_is_known_beforehand() {
-        let untold = |alert: &str, waits, counts| alert.parse::<Alert>().expect(alert).untold(Told { waits, counts });
+        let untold = |alert: &str, probes, counts| alert.parse::<Alert>().expect(alert).untold(Told { probes, counts });
         assert_eq!(untold("wait_p99>1ms", false, true), Some("wait_p99"));
         assert_eq!(untold("drops>0", false, false), Some("drops"));
         assert_eq!(untold("drops>0", false, true), None);

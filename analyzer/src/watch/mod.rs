@@ -92,7 +92,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<u8> {
 
 /// An alert that could never come true would read as "all is well".
 fn refuse_untold(args: &WatchArgs, has_probes: bool) -> Result<()> {
-    let told = Told { waits: has_probes, counts: !args.once };
+    let told = Told { probes: has_probes, counts: !args.once };
     let Some(metric) = args.alert.iter().find_map(|alert| alert.untold(told)) else { return Ok(()) };
     let refused = Err(anyhow!("no alert on `{metric}`: this watch cannot tell it"));
     if args.once {

@@ -149,16 +149,13 @@ impl ImportError {
     }
 }
 
-/// What no tool tells.
-const NEVER_TOLD: [Fact; 3] = [Fact::Start, Fact::Machine, Fact::Loss];
-
 /// What a parser found.
 #[derive(Default)]
 struct Parsed {
     groups: Vec<Group>,
     bench: Vec<BenchResult>,
     stated: Vec<Stated>,
-    /// Beside [`NEVER_TOLD`].
+    /// Beside [`Fact::NEVER_TOLD`].
     unknown: Vec<Unknown>,
     /// What a recording has no place for.
     not_kept: Vec<String>,
@@ -195,7 +192,7 @@ pub fn import(source: &Source) -> Result<Recording, ImportError> {
         origin: Some(Origin {
             tool: format.tool().to_owned(),
             file,
-            unknown: NEVER_TOLD.map(Unknown::Fact).into_iter().chain(parsed.unknown).collect(),
+            unknown: Fact::NEVER_TOLD.map(Unknown::Fact).into_iter().chain(parsed.unknown).collect(),
             skipped: parsed.skipped.into_listed(),
             not_kept: parsed.not_kept,
             stated: parsed.stated,

@@ -77,6 +77,9 @@ pub enum Fact {
 }
 
 impl Fact {
+    /// What no tool tells.
+    pub(crate) const NEVER_TOLD: [Self; 3] = [Self::Start, Self::Machine, Self::Loss];
+
     /// The words for it, which are also how it is written.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -147,8 +150,7 @@ impl Recording {
     /// What recordings imported by older versions did not name: that much holds for every other tool.
     pub(super) fn complete_unknown(&mut self) {
         let Some(origin) = &mut self.origin else { return };
-        let mut unknown: BTreeSet<Unknown> =
-            BTreeSet::from([Fact::Start, Fact::Loss, Fact::Machine].map(Unknown::from));
+        let mut unknown = BTreeSet::from(Fact::NEVER_TOLD.map(Unknown::from));
         unknown.extend((self.duration_ns == 0).then_some(Fact::Duration.into()));
         unknown.retain(|fact| !origin.unknown.contains(fact));
         origin.unknown.extend(unknown);
