@@ -1,7 +1,11 @@
 //! A log-linear histogram of nanoseconds (or any `u64`), kept whole so that every quantile can be recomputed.
 
+mod recorder;
+
 use probes::bucket;
 use serde::{Deserialize, Serialize};
+
+pub use recorder::Recorder;
 
 /// Sub-bucket bits of the load generator's histograms: relative error at most 0.4 %.
 pub const FINE: u8 = 7;

@@ -58,7 +58,7 @@ impl End<'_> {
 
     /// When it entered a state; `None` when it did not, or before the start.
     pub(crate) fn entered(self, state: u32) -> Option<u64> {
-        self.0.entered_ns.get(state as usize).copied().filter(|&ns| ns > 0)
+        self.0.entered_ns.get(state.wrapping_sub(1) as usize).copied().filter(|&ns| ns > 0)
     }
 
     pub(crate) fn is_open(self) -> bool {
@@ -130,7 +130,7 @@ impl End<'_> {
     /// The states that it has left, and the time in each.
     pub(crate) fn states(self) -> Vec<(u32, u64)> {
         let mut entered: Vec<(u64, u32)> =
-            (0..).zip(self.0.entered_ns).filter(|&(_, ns)| ns > 0).map(|(state, ns)| (ns, state)).collect();
+            (1..).zip(self.0.entered_ns).filter(|&(_, ns)| ns > 0).map(|(state, ns)| (ns, state)).collect();
         entered.sort_unstable();
         entered.windows(2).map(|pair| (pair[0].1, pair[1].0 - pair[0].0)).collect()
     }
@@ -172,8 +172,10 @@ pub(crate) mod tests {
     pub(crate) fn end(flags: u32, states: &[(u32, u64)]) -> Connection {
         let mut connection = Connection { flags, destination_port: 80, ..Connection::EMPTY };
         connection.destination[10..].copy_from_slice(&[0xff, 0xff, 127, 0, 0, 1]);
-        for &(state, ns) in states {
-            connection.entered_ns[state as usize] = ns;
+        let mut old = state::CLOSE;
+        for &(new, ns) in states {
+            assert!(connection.enter(old, new, ns), "a state entered for the first time");
+            old = new;
         }
         connection
     }

@@ -7,7 +7,7 @@ use std::{
 
 use probes::tcp::{Connection, flag, state};
 use reports::{
-    histogram::{Histogram, KERNEL},
+    histogram::Recorder,
     recording::{Closes, Connects, Lifetimes, Outcome, Peer, Side, StateTime, Tracked},
 };
 
@@ -16,7 +16,7 @@ use super::{
     listeners::Accepts,
     peers::Peers,
 };
-use crate::bpf::tcp::state_name;
+use crate::bpf::tcp::{Transitions, state_name};
 
 /// Destinations told apart; further ones are added up in one row.
 const DESTINATIONS: usize = 200;
@@ -29,23 +29,34 @@ type ConnectKey = (&'static str, Option<SocketAddr>, Outcome);
 #[derive(Default)]
 pub(crate) struct Fold {
     tracked: Tracked,
+    transitions: Transitions,
     connects: HashMap<ConnectKey, ConnectSums>,
     accepts: Accepts,
-    states: BTreeMap<(Side, u32), Histogram>,
+    states: BTreeMap<(Side, u32), Recorder>,
     closes: BTreeMap<Side, Closes>,
-    lifetimes: BTreeMap<Side, Lifetimes>,
+    lifetimes: BTreeMap<Side, LifetimeSums>,
     peers: Peers,
 }
 
+#[derive(Default)]
 struct ConnectSums {
-    latency: Histogram,
+    latency: Recorder,
     syn_retransmits: u64,
-    first_byte: Histogram,
+    first_byte: Recorder,
+}
+
+#[derive(Default)]
+struct LifetimeSums {
+    duration: Recorder,
+    received_bytes: Recorder,
+    sent_bytes: Recorder,
+    retransmits: u64,
 }
 
 /// What goes into the recording.
 pub(crate) struct Folded {
     pub(crate) tracked: Tracked,
+    pub(crate) transitions: Transitions,
     pub(crate) connects: Vec<Connects>,
     pub(crate) accepts: Accepts,
     pub(crate) states: Vec<StateTime>,
@@ -64,8 +75,11 @@ impl Fold {
             self.tracked.from_birth += 1;
         }
         self.tracked.open += u64::from(end.is_open());
+        for (old, new) in connection.changes() {
+            self.transitions.add(old, new, 1);
+        }
         for (state, ns) in end.states() {
-            self.states.entry((end.side(), state)).or_insert_with(|| Histogram::new(KERNEL)).record(ns);
+            self.states.entry((end.side(), state)).or_default().record(ns);
         }
         self.connect(end, now);
         if end.side() == Side::Passive && end.entered(state::ESTABLISHED).is_some() {
@@ -83,11 +97,7 @@ impl Fold {
         if self.connects.len() >= DESTINATIONS && !self.connects.contains_key(&key) {
             key.1 = None;
         }
-        let sums = self.connects.entry(key).or_insert_with(|| ConnectSums {
-            latency: Histogram::new(KERNEL),
-            syn_retransmits: 0,
-            first_byte: Histogram::new(KERNEL),
-        });
+        let sums = self.connects.entry(key).or_default();
         sums.latency.record(latency);
         sums.syn_retransmits += u64::from(end.0.syn_retransmits);
         if let Some(ns) = end.first_byte_ns() {
@@ -123,14 +133,7 @@ impl Fold {
 
     fn lifetime(&mut self, end: End<'_>) {
         let Some(duration) = end.duration_ns() else { return };
-        let side = end.side();
-        let lifetimes = self.lifetimes.entry(side).or_insert_with(|| Lifetimes {
-            side,
-            duration: Histogram::new(KERNEL),
-            received_bytes: Histogram::new(KERNEL),
-            sent_bytes: Histogram::new(KERNEL),
-            retransmits: 0,
-        });
+        let lifetimes = self.lifetimes.entry(end.side()).or_default();
         lifetimes.duration.record(duration);
         lifetimes.received_bytes.record(end.received_bytes());
         lifetimes.sent_bytes.record(end.0.sent_bytes);
@@ -154,9 +157,9 @@ impl Fold {
                 group: group.to_owned(),
                 destination: destination.map_or_else(|| FURTHER.to_owned(), |address| address.to_string()),
                 outcome,
-                latency: sums.latency,
+                latency: sums.latency.into(),
                 syn_retransmits: sums.syn_retransmits,
-                first_byte: tells_first_byte.then_some(sums.first_byte),
+                first_byte: tells_first_byte.then(|| sums.first_byte.into()),
             })
             .collect();
         connects.sort_by(|a, b| {
@@ -164,13 +167,23 @@ impl Fold {
             key(a).cmp(&key(b)).then_with(|| (&a.destination, a.outcome).cmp(&(&b.destination, b.outcome)))
         });
         let states = self.states.into_iter();
+        let lifetimes = self.lifetimes.into_iter().map(|(side, sums)| Lifetimes {
+            side,
+            duration: sums.duration.into(),
+            received_bytes: sums.received_bytes.into(),
+            sent_bytes: sums.sent_bytes.into(),
+            retransmits: sums.retransmits,
+        });
         Folded {
             tracked: self.tracked,
+            transitions: self.transitions,
             connects,
             accepts: self.accepts,
-            states: states.map(|((side, state), time)| StateTime { state: state_name(state), side, time }).collect(),
+            states: states
+                .map(|((side, state), time)| StateTime { state: state_name(state), side, time: time.into() })
+                .collect(),
             closes: self.closes.into_values().collect(),
-            lifetimes: self.lifetimes.into_values().collect(),
+            lifetimes: lifetimes.collect(),
             peers: self.peers.into_rows(),
         }
     }
@@ -178,6 +191,8 @@ impl Fold {
 
 #[cfg(test)]
 mod tests {
+    use reports::histogram::Histogram;
+
     use super::*;
     use crate::tcp::connection::tests::end;
 

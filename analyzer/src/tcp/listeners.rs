@@ -3,10 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr};
 
 use probes::tcp::Listener as Trouble;
-use reports::{
-    histogram::{Histogram, KERNEL},
-    recording::ListenerQueue,
-};
+use reports::{histogram::Recorder, recording::ListenerQueue};
 
 use super::connection::End;
 use crate::sockets::listeners::Listener;
@@ -28,14 +25,14 @@ struct Sums {
     established: u64,
     accepted: u64,
     queue_high: u32,
-    handshake: Histogram,
-    accept_wait: Histogram,
-    first_byte: Histogram,
+    handshake: Recorder,
+    accept_wait: Recorder,
+    first_byte: Recorder,
 }
 
 impl Sums {
     fn none(address: SocketAddr) -> Self {
-        let none = || Histogram::new(KERNEL);
+        let none = Recorder::default;
         let (handshake, accept_wait, first_byte) = (none(), none(), none());
         Self { address, established: 0, accepted: 0, queue_high: 0, handshake, accept_wait, first_byte }
     }
@@ -79,9 +76,9 @@ impl Sums {
         self.established += other.established;
         self.accepted += other.accepted;
         self.queue_high = self.queue_high.max(other.queue_high);
-        self.handshake.merge(&other.handshake);
-        self.accept_wait.merge(&other.accept_wait);
-        self.first_byte.merge(&other.first_byte);
+        self.handshake.add(&other.handshake);
+        self.accept_wait.add(&other.accept_wait);
+        self.first_byte.add(&other.first_byte);
         self
     }
 }
@@ -137,9 +134,9 @@ impl Joined<'_> {
             established: sums.established,
             accepted: sums.accepted,
             syn_ack_retransmits: trouble.syn_ack_retransmits,
-            handshake: sums.handshake,
-            accept_wait: sums.accept_wait,
-            first_byte: self.tells_first_byte.then_some(sums.first_byte),
+            handshake: sums.handshake.into(),
+            accept_wait: sums.accept_wait.into(),
+            first_byte: self.tells_first_byte.then(|| sums.first_byte.into()),
         }
     }
 }

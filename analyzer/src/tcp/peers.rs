@@ -3,7 +3,7 @@
 use std::{collections::HashMap, net::SocketAddr};
 
 use reports::{
-    histogram::{Histogram, KERNEL},
+    histogram::{Histogram, Recorder},
     recording::{Peer, Side},
 };
 
@@ -63,15 +63,15 @@ impl Peers {
 
 /// From the latest end before a connection began to its begin; 0 where another one was still open.
 fn gaps(mut times: Vec<(u64, u64)>) -> Histogram {
-    let mut gaps = Histogram::new(KERNEL);
+    let mut gaps = Recorder::default();
     times.sort_unstable();
     let mut times = times.into_iter();
-    let Some((_, mut latest_end)) = times.next() else { return gaps };
+    let Some((_, mut latest_end)) = times.next() else { return gaps.into() };
     for (began, ended) in times {
         gaps.record(began.saturating_sub(latest_end));
         latest_end = latest_end.max(ended);
     }
-    gaps
+    gaps.into()
 }
 
 #[cfg(test)]

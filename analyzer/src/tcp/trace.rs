@@ -154,7 +154,7 @@ impl TcpTrace {
                 lost: counted.lost,
                 ..folded.tracked
             }),
-            transitions: counted.transitions,
+            transitions: counted.transitions.map(|untold| untold.with(&folded.transitions).into_rows()),
             connects: folded.connects,
             listeners: joined.into_rows(),
             states: folded.states,

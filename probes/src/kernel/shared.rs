@@ -1,6 +1,8 @@
 //! Memory of the programs themselves (`.bss`) that all CPUs read and write.
 
-use core::{cell::UnsafeCell, intrinsics};
+use core::{cell::UnsafeCell, ffi::c_void, intrinsics};
+
+use super::atomic;
 
 /// Numbers that are given out once each, whichever CPU asks. Counts up from 0.
 pub struct Giver(UnsafeCell<u64>);
@@ -30,6 +32,71 @@ impl Giver {
         // Relaxed, LLVM 22 picks the instruction without `BPF_FETCH` and takes the operand for its result.
         // SAFETY: as above.
         unsafe { intrinsics::atomic_xadd::<u64, u64, { intrinsics::AtomicOrdering::SeqCst }>(self.0.get(), 1) }
+    }
+}
+
+/// A number that goes up and down, whichever CPU moves it. 0 at first.
+pub struct Gauge(UnsafeCell<u64>);
+
+// SAFETY: touched by atomic instructions and whole reads only.
+unsafe impl Sync for Gauge {}
+
+impl Gauge {
+    /// At 0.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    /// Where it is.
+    #[inline(always)]
+    #[must_use]
+    pub fn level(&self) -> u64 {
+        // SAFETY: aligned, and in memory that lives as long as the programs.
+        unsafe { core::ptr::read_volatile(self.0.get()) }
+    }
+
+    /// One more.
+    #[inline(always)]
+    pub fn up(&self) {
+        // SAFETY: as above.
+        unsafe { atomic::add(&mut *self.0.get(), 1) }
+    }
+
+    /// One less.
+    #[inline(always)]
+    pub fn down(&self) {
+        // SAFETY: as above.
+        unsafe { atomic::add(&mut *self.0.get(), u64::MAX) }
+    }
+}
+
+/// A place in the kernel's memory that is known again. Null at first.
+pub struct Remembered(UnsafeCell<*const c_void>);
+
+// SAFETY: whole reads and writes only.
+unsafe impl Sync for Remembered {}
+
+impl Remembered {
+    /// None.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new(core::ptr::null()))
+    }
+
+    /// Whether this is the one. Null is no place.
+    #[inline(always)]
+    #[must_use]
+    pub fn is(&self, place: *const c_void) -> bool {
+        // SAFETY: aligned, and in memory that lives as long as the programs.
+        !place.is_null() && place == unsafe { core::ptr::read_volatile(self.0.get()) }
+    }
+
+    /// From now on it is this one.
+    #[inline(always)]
+    pub fn remember(&self, place: *const c_void) {
+        // SAFETY: as above.
+        unsafe { core::ptr::write_volatile(self.0.get(), place) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Value types of the maps in `src/bin/tcp/`.
 
 mod connection;
+mod table;
 
 pub use connection::{ADDRESS_BYTES, COMM_BYTES, Connection, UNTRACED, flag};
+pub use table::{COLLIDED, DIRECT, direct_place};
 
 /// TCP states have numbers below this (v6.18 `include/net/tcp_states.h`).
 pub const STATES: u32 = 16;
@@ -40,7 +42,7 @@ pub const fn transition_index(old: u32, new: u32) -> u32 {
     (old % STATES) * STATES + new % STATES
 }
 
-/// What is counted in one per-CPU array for the whole namespace.
+/// What is counted in one array for the whole namespace.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
@@ -50,7 +52,7 @@ pub enum Counter {
     SynAckRetransmit,
     /// Anything sent again later in a connection's life.
     DataRetransmit,
-    /// Connections that found no place in the map.
+    /// Connections that found no place in the table.
     LetGo,
     /// Ends of connections for which the ring buffer had no place.
     RecordLost,

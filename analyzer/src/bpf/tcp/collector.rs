@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, anyhow};
 use aya::maps::{MapData, RingBuf};
 use probes::tcp::Connection;
 
-/// How often records are fetched. Some 70,000 of them fit between; waking up for each would cost more than it shows.
+/// How often records are fetched. Some 63,000 of them fit between; waking up for each would cost more than it shows.
 const FETCH_EVERY: Duration = Duration::from_millis(20);
 
 /// Takes each record, in the order of the ends.

@@ -3,23 +3,25 @@
 mod collector;
 mod offsets;
 mod states;
+mod transitions;
 
 use std::{collections::BTreeMap, io, os::fd::BorrowedFd};
 
 use anyhow::{Context as _, Result};
 use aya::{
     Ebpf, EbpfLoader,
-    maps::{HashMap, PerCpuArray, RingBuf},
+    maps::{Array, HashMap, PerCpuArray, RingBuf},
     programs::{ProgramFd, tp_btf::BtfTracePointLinkId},
 };
 use probes::{
     prebuilt,
     tcp::{Connection, Counter, Listener, STATES, transition_index},
 };
-use reports::recording::{Probe, Retransmits, Transition};
+use reports::recording::{Probe, Retransmits};
 
 pub(crate) use collector::Sink;
 pub(crate) use states::name as state_name;
+pub(crate) use transitions::Transitions;
 
 use self::{collector::Collector, offsets::Globals};
 use super::{
@@ -49,9 +51,6 @@ const HOOKS: [&str; 9] = [
 /// Called by the system-call probes, not attached.
 const ACCEPTED: &str = "accepted";
 
-/// Ends of connections that are followed at the same time: about 20 MB of the kernel's memory.
-const FOLLOWED: u32 = 1 << 16;
-
 /// The loaded probes; each works without the others. Dropping them detaches everything.
 pub(crate) struct TcpProbes<S> {
     ebpf: Ebpf,
@@ -69,8 +68,8 @@ struct Hook {
 
 /// What the kernel has counted, when the probes have stopped.
 pub(crate) struct Counted {
-    /// State changes; `None` when that hook is off.
-    pub(crate) transitions: Option<Vec<Transition>>,
+    /// State changes of which no record tells; `None` when that hook is off.
+    pub(crate) transitions: Option<Transitions>,
     /// Segments sent again; `None` when a hook is off.
     pub(crate) retransmits: Option<Retransmits>,
     /// Connections that have not ended, or whose socket is not destroyed yet.
@@ -101,7 +100,7 @@ impl<S: Sink> TcpProbes<S> {
     pub(crate) fn load(types: &KernelTypes, netns: u32) -> Result<Self> {
         let globals = Globals::of(types, netns)?;
         let mut loader = EbpfLoader::new();
-        loader.btf(Some(&types.aya)).allow_unsupported_maps().map_max_entries("CONNECTIONS", FOLLOWED);
+        loader.btf(Some(&types.aya)).allow_unsupported_maps();
         globals.set(&mut loader);
         let mut ebpf = loader.load(prebuilt::TCP).map_err(loading::object_refused)?;
         let mut load = |name: &'static str| {
@@ -165,14 +164,12 @@ impl<S: Sink> TcpProbes<S> {
     }
 
     fn counted(&self) -> Result<Counted> {
-        let connections = HashMap::<_, u64, Value<Connection>>::try_from(self.map("CONNECTIONS")?)?;
         let listeners = HashMap::<_, u64, Value<Listener>>::try_from(self.map("LISTENERS")?)?;
-        let open = connections.iter().map(|entry| Ok(entry?.1.0));
         let listeners = listeners.iter().map(|entry| entry.map(|(cookie, value)| (cookie, value.0)));
         Ok(Counted {
             transitions: self.transitions()?,
             retransmits: self.retransmits()?,
-            open: open.collect::<Result<_>>()?,
+            open: self.open()?,
             listeners: listeners.collect::<Result<_, _>>()?,
             tells_final_ack_drops: self.tells_overflow && self.is_on(DROPS),
             tells_first_byte: self.is_on(FIRST_BYTE),
@@ -181,17 +178,28 @@ impl<S: Sink> TcpProbes<S> {
         })
     }
 
-    fn transitions(&self) -> Result<Option<Vec<Transition>>> {
+    fn open(&self) -> Result<Vec<Connection>> {
+        let direct = Array::<_, Value<Connection>>::try_from(self.map("DIRECT")?)?;
+        let collided = HashMap::<_, u64, Value<Connection>>::try_from(self.map("COLLIDED")?)?;
+        let mut open = Vec::new();
+        for connection in direct.iter() {
+            open.extend(Some(connection?.0).filter(|connection| connection.socket != 0));
+        }
+        for entry in collided.iter() {
+            open.push(entry?.1.0);
+        }
+        Ok(open)
+    }
+
+    /// The changes of state of which no record tells.
+    fn transitions(&self) -> Result<Option<Transitions>> {
         if !self.is_on(STATE_CHANGES) {
             return Ok(None);
         }
         let counts = PerCpuArray::try_from(self.map("TRANSITIONS")?)?;
-        let mut transitions = Vec::new();
+        let mut transitions = Transitions::default();
         for (old, new) in (0..STATES).flat_map(|old| (0..STATES).map(move |new| (old, new))) {
-            let count = sum(&counts, transition_index(old, new))?;
-            if count > 0 {
-                transitions.push(Transition { from: state_name(old), to: state_name(new), count });
-            }
+            transitions.add(old, new, sum(&counts, transition_index(old, new))?);
         }
         Ok(Some(transitions))
     }
@@ -213,7 +221,7 @@ impl<S: Sink> TcpProbes<S> {
     }
 
     fn count(&self, counter: Counter) -> Result<u64> {
-        sum(&PerCpuArray::try_from(self.map("COUNTS")?)?, counter as u32)
+        Ok(Array::try_from(self.map("COUNTS")?)?.get(&(counter as u32), 0)?)
     }
 
     fn map(&self, name: &str) -> Result<&aya::maps::Map> {

@@ -7,7 +7,7 @@ use probes::ABSENT;
 use crate::bpf::loading::KernelTypes;
 
 /// Global and member; without these the programs cannot work.
-const MEMBERS: [(&str, &str); 27] = [
+const MEMBERS: [(&str, &str); 29] = [
     ("SOCK_STATE", "sock.__sk_common.skc_state"),
     ("SOCK_PROTOCOL", "sock.sk_protocol"),
     ("SOCK_NET", "sock.__sk_common.skc_net.net"),
@@ -18,6 +18,7 @@ const MEMBERS: [(&str, &str); 27] = [
     ("SOCK_ERR", "sock.sk_err"),
     ("SOCK_FLAGS", "sock.__sk_common.skc_flags"),
     ("SOCK_ACK_BACKLOG", "sock.sk_ack_backlog"),
+    ("SOCK_COOKIE", "sock.__sk_common.skc_cookie"),
     ("NET_INUM", "net.ns.inum"),
     ("INET_SPORT", "inet_sock.inet_sport"),
     ("TCP_SRTT_US", "tcp_sock.srtt_us"),
@@ -29,6 +30,7 @@ const MEMBERS: [(&str, &str); 27] = [
     ("TCP_RCV_NXT", "tcp_sock.rcv_nxt"),
     ("TCP_COPIED_SEQ", "tcp_sock.copied_seq"),
     ("TASK_COMM", "task_struct.comm"),
+    ("TASK_TGID", "task_struct.tgid"),
     ("TASK_GROUP_LEADER", "task_struct.group_leader"),
     ("TASK_FILES", "task_struct.files"),
     ("FILES_FDT", "files_struct.fdt"),

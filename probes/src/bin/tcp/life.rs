@@ -1,19 +1,20 @@
 //! The life of one end of a connection: begun, moved on, ended.
 
-use aya_ebpf::{
-    bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
-    helpers::bpf_ktime_get_ns,
+use aya_ebpf::{bindings::BPF_RB_NO_WAKEUP, helpers::bpf_ktime_get_ns};
+use probes::{
+    kernel::counting::add_one_interruptibly,
+    tcp::{Connection, Counter, flag, state, transition_index},
 };
-use probes::tcp::{Connection, Counter, flag, state};
 
 use crate::{
     maps::{
-        CONNECTIONS, COUNTS, EMPTY, ENDED, INET_SPORT, NEWBORN, SOCK_ACK_BACKLOG, SOCK_DPORT, SOCK_ERR, SOCK_FLAGS,
-        SOCK_NUM, TCP_BYTES_RECEIVED, TCP_BYTES_RETRANS, TCP_BYTES_SENT, TCP_SEGS_OUT, TCP_SRTT_US, TCP_TOTAL_RETRANS,
-        count,
+        COUNTS, ENDED, INET_SPORT, NEWBORN, SOCK_ACK_BACKLOG, SOCK_DPORT, SOCK_ERR, SOCK_FLAGS, SOCK_NUM,
+        TCP_BYTES_RECEIVED, TCP_BYTES_RETRANS, TCP_BYTES_SENT, TCP_SEGS_OUT, TCP_SRTT_US, TCP_TOTAL_RETRANS,
+        TRANSITIONS, count,
     },
     process,
     socket::Sock,
+    table,
 };
 
 /// Bit of `sk_flags` that is set when the other end's FIN has come (v6.18 `SOCK_DONE`, set by `tcp_fin`).
@@ -25,17 +26,10 @@ pub fn now() -> u64 {
     unsafe { bpf_ktime_get_ns() }
 }
 
-/// The socket's connection, if it is followed.
-#[inline(always)]
-pub fn of_key(key: u64) -> Option<&'static mut Connection> {
-    // SAFETY: the value stays as long as the program runs; a socket's events are serialised by its lock.
-    CONNECTIONS.get_ptr_mut(&key).map(|connection| unsafe { &mut *connection })
-}
-
 /// The socket's connection; one that is met for the first time was there before the start, and is followed from now on.
 #[inline(always)]
 pub fn of(sock: Sock) -> Option<&'static mut Connection> {
-    if let Some(known) = of_key(sock.key()) {
+    if let Some(known) = table::find(sock.key()) {
         return Some(known);
     }
     // In `CLOSE` it has ended already: what comes after `tcp_destroy_sock` begins nothing.
@@ -54,12 +48,10 @@ pub fn of(sock: Sock) -> Option<&'static mut Connection> {
 
 /// `connect()` of the process that runs now. The local port is not chosen yet.
 #[inline(always)]
-pub fn connecting(sock: Sock) {
-    // The same socket may connect once more.
-    end(sock.key());
-    let Some(connection) = begin(sock) else { return };
+pub fn connecting(sock: Sock, old: u32, now: u64) {
+    let Some(connection) = begin(sock) else { return changed(old, state::SYN_SENT) };
     connection.flags = flag::ACTIVE;
-    connection.entered_ns[state::SYN_SENT as usize] = now();
+    enter(connection, old, state::SYN_SENT, now);
     connection.destination_port = u16::from_be(sock.read(&SOCK_DPORT));
     sock.destination(&mut connection.destination);
     process::own(connection);
@@ -67,9 +59,9 @@ pub fn connecting(sock: Sock) {
 
 /// A listener made this socket from the final ACK of a handshake. Whoever is current has nothing to do with it.
 #[inline(always)]
-pub fn accepting(sock: Sock) {
-    let Some(connection) = begin(sock) else { return };
-    connection.entered_ns[state::SYN_RECV as usize] = now();
+pub fn accepting(sock: Sock, now: u64) {
+    let Some(connection) = begin(sock) else { return changed(state::LISTEN, state::SYN_RECV) };
+    enter(connection, state::LISTEN, state::SYN_RECV, now);
     // A copy of the listener's, made before this one was queued (v6.18 sk_clone).
     connection.queue_before = sock.read(&SOCK_ACK_BACKLOG);
     if let Some(newborn) = NEWBORN.get_ptr_mut(0) {
@@ -82,22 +74,35 @@ pub fn accepting(sock: Sock) {
 #[inline(always)]
 fn begin(sock: Sock) -> Option<&'static mut Connection> {
     let key = sock.key();
-    if CONNECTIONS.insert(&key, &EMPTY, u64::from(BPF_ANY)).is_err() {
+    // The same socket may connect once more.
+    end(key);
+    let Some(connection) = table::take(key) else {
         count(Counter::LetGo);
-    }
-    let connection = of_key(key)?;
+        return None;
+    };
     connection.cookie = sock.cookie();
     Some(connection)
 }
 
+/// Whoever reads the record counts the changes of state in it; what it cannot take is counted here.
+#[inline(always)]
+fn enter(connection: &mut Connection, old: u32, new: u32, now: u64) {
+    if !connection.enter(old, new, now) {
+        changed(old, new);
+    }
+}
+
+/// Counts a change of state of which no record tells.
+#[inline(never)]
+pub fn changed(old: u32, new: u32) {
+    add_one_interruptibly(&TRANSITIONS, transition_index(old, new));
+}
+
 /// Into another state.
 #[inline(always)]
-pub fn moved(sock: Sock, new: u32) {
-    let Some(connection) = of(sock) else { return };
-    // Without the black box LLVM proves more than the verifier can follow.
-    if let Some(entered) = connection.entered_ns.get_mut(core::hint::black_box(new) as usize) {
-        *entered = now();
-    }
+pub fn moved(sock: Sock, old: u32, new: u32, now: u64) {
+    let Some(connection) = of(sock) else { return changed(old, new) };
+    enter(connection, old, new, now);
     match new {
         state::ESTABLISHED => established(sock, connection),
         state::CLOSE => closed(sock, connection),
@@ -150,17 +155,26 @@ fn closed(sock: Sock, connection: &mut Connection) {
 /// Sends the record of a connection to user space and forgets it.
 #[inline(always)]
 pub fn end(key: u64) {
-    let Some(connection) = of_key(key) else { return };
+    let Some(connection) = table::find(key) else { return };
     if ENDED.output::<Connection>(&*connection, u64::from(BPF_RB_NO_WAKEUP)).is_err() {
-        count(Counter::RecordLost);
+        lost(connection);
     }
-    let _ = CONNECTIONS.remove(&key);
+    table::release(key);
+}
+
+/// A record for which there was no place: its changes of state are still counted.
+#[inline(never)]
+fn lost(connection: &Connection) {
+    count(Counter::RecordLost);
+    for (old, new) in connection.changes() {
+        changed(old, new);
+    }
 }
 
 /// For whoever has no [`Sock`], only its address.
 #[inline(always)]
 pub fn accepted(key: u64) -> bool {
-    let Some(connection) = of_key(key) else { return false };
+    let Some(connection) = table::find(key) else { return false };
     connection.accepted_ns = now();
     process::own(connection);
     true

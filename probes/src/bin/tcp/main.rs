@@ -22,22 +22,23 @@ mod life;
 mod maps;
 mod process;
 mod socket;
+mod table;
 
 use aya_ebpf::{bindings::BPF_NOEXIST, cty::c_void, macros::btf_tracepoint, programs::BtfTracePointContext};
 use probes::{
     ABSENT,
     kernel::{
-        counting::{add_one_interruptibly, add_shared},
+        counting::add_shared,
         member::{self, current_task},
     },
-    tcp::{Counter, Listener, UNTRACED, flag, state, transition_index},
+    tcp::{Counter, Listener, UNTRACED, flag, state},
 };
 
 use crate::{
     maps::{
         DROP_NAMES_SOCKET, FDT_FD, FILE_PRIVATE_DATA, FILES_FDT, LISTENERS, MARKS, MPTCP_FIRST, NEWBORN,
         REASON_LISTEN_OVERFLOW, REASON_TCP_FLAGS, SOCK_FLAGS, SOCKET_SK, TASK_FILES, TCP_BYTES_RECEIVED,
-        TCP_COPIED_SEQ, TCP_RCV_NXT, TRANSITIONS, count,
+        TCP_COPIED_SEQ, TCP_RCV_NXT, count,
     },
     socket::{Sock, peek},
 };
@@ -50,12 +51,13 @@ static LICENSE: [u8; 13] = *b"Dual MIT/GPL\0";
 fn inet_sock_set_state(ctx: BtfTracePointContext) -> i32 {
     let Some(sock) = Sock::of_interest(ctx.arg(0)) else { return 0 };
     let (old, new): (u32, u32) = (ctx.arg(1), ctx.arg(2));
-    add_one_interruptibly(&TRANSITIONS, transition_index(old, new));
+    // First: reading the clock waits for every load before it, and the one of the record is mostly from far away.
+    let now = life::now();
     match (old, new) {
-        (_, state::SYN_SENT) => life::connecting(sock),
-        (state::LISTEN, state::SYN_RECV) => life::accepting(sock),
-        (state::LISTEN, _) | (_, state::LISTEN) => {}
-        _ => life::moved(sock, new),
+        (_, state::SYN_SENT) => life::connecting(sock, old, now),
+        (state::LISTEN, state::SYN_RECV) => life::accepting(sock, now),
+        (state::LISTEN, _) | (_, state::LISTEN) => life::changed(old, new),
+        _ => life::moved(sock, old, new, now),
     }
     0
 }
@@ -152,7 +154,7 @@ fn sk_data_ready(ctx: BtfTracePointContext) -> i32 {
     if sock.state() == state::LISTEN {
         from_listener(sock);
     } else if is_first_data(sock)
-        && let Some(connection) = life::of_key(sock.key())
+        && let Some(connection) = table::find(sock.key())
         && connection.first_byte_ns == 0
     {
         connection.first_byte_ns = life::now();
@@ -166,7 +168,7 @@ fn from_listener(listener: Sock) {
     let Some(newborn) = NEWBORN.get_ptr_mut(0) else { return };
     // SAFETY: per-CPU memory.
     let key = unsafe { core::mem::take(&mut *newborn) };
-    if let Some(connection) = life::of_key(key) {
+    if let Some(connection) = table::find(key) {
         connection.listener = listener.cookie();
     }
 }

@@ -3,30 +3,24 @@
 use aya_ebpf::{
     Global,
     macros::map,
-    maps::{HashMap, PerCpuArray, RingBuf},
+    maps::{Array, HashMap, PerCpuArray, RingBuf},
 };
 use probes::{
     ABSENT,
-    kernel::{counting::add_one_interruptibly, member::Offset, task_storage::TaskStorage},
-    tcp::{COUNTERS, Connection, Counter, Listener, STATES},
+    kernel::{counting::add_shared, member::Offset, task_storage::TaskStorage},
+    tcp::{COUNTERS, Counter, Listener, STATES},
 };
 
-/// Bytes of records that wait for user space: some 70,000, as many as short connections end in a second at the most.
+/// Bytes of records that wait for user space: some 63,000, as many as short connections end in a second at the most.
 const RECORD_BYTES: u32 = 16 << 20;
 
-/// How often each state followed each.
+/// How often each state followed each, where no record tells: of listeners, of what was let go or lost.
 #[map]
 pub static TRANSITIONS: PerCpuArray<u64> = PerCpuArray::with_max_entries(STATES * STATES, 0);
 
+/// By [`Counter`]. All of them are rare.
 #[map]
-pub static COUNTS: PerCpuArray<u64> = PerCpuArray::with_max_entries(COUNTERS, 0);
-
-/// Open ends of connections by `struct sock *`. User space sets the size.
-#[map]
-pub static CONNECTIONS: HashMap<u64, Connection> = HashMap::with_max_entries(1, 0);
-
-/// What every connection begins as. A copy made on the stack costs more.
-pub static EMPTY: Connection = Connection::EMPTY;
+pub static COUNTS: Array<u64> = Array::with_max_entries(COUNTERS, 0);
 
 /// By socket cookie. Only listeners in trouble are here.
 #[map]
@@ -36,7 +30,7 @@ pub static LISTENERS: HashMap<u64, Listener> = HashMap::with_max_entries(1024, 0
 #[map]
 pub static NEWBORN: PerCpuArray<u64> = PerCpuArray::with_max_entries(1, 0);
 
-/// Ends of connections, each a [`Connection`].
+/// Ends of connections, each a [`probes::tcp::Connection`].
 #[map]
 pub static ENDED: RingBuf = RingBuf::with_byte_size(RECORD_BYTES, 0);
 
@@ -77,6 +71,7 @@ offsets!(
     SOCK_ERR,
     SOCK_FLAGS,
     SOCK_ACK_BACKLOG,
+    SOCK_COOKIE,
     NET_INUM,
     INET_SPORT,
     TCP_SRTT_US,
@@ -88,6 +83,7 @@ offsets!(
     TCP_RCV_NXT,
     TCP_COPIED_SEQ,
     TASK_COMM,
+    TASK_TGID,
     TASK_GROUP_LEADER,
     TASK_FILES,
     FILES_FDT,
@@ -99,5 +95,8 @@ offsets!(
 
 #[inline(always)]
 pub fn count(counter: Counter) {
-    add_one_interruptibly(&COUNTS, counter as u32);
+    if let Some(slot) = COUNTS.get_ptr_mut(counter as u32) {
+        // SAFETY: aligned memory that lives as long as the map, and other programs reach it in this way alone.
+        unsafe { add_shared(&mut *slot, 1) }
+    }
 }

@@ -6,15 +6,22 @@ use aya_ebpf::{
 };
 use probes::{
     ABSENT,
-    kernel::member::{self, Offset},
+    kernel::{
+        member::{self, Offset},
+        shared::Remembered,
+    },
     tcp::ADDRESS_BYTES,
 };
 
 use crate::maps::{
-    NET_INUM, NETNS, SOCK_DADDR, SOCK_NET, SOCK_PROTOCOL, SOCK_SADDR, SOCK_STATE, SOCK_V6_DADDR, SOCK_V6_SADDR,
+    NET_INUM, NETNS, SOCK_COOKIE, SOCK_DADDR, SOCK_NET, SOCK_PROTOCOL, SOCK_SADDR, SOCK_STATE, SOCK_V6_DADDR,
+    SOCK_V6_SADDR,
 };
 
 const IPPROTO_TCP: u16 = 6;
+
+/// The namespace that is looked at, when it has been met.
+static HERE: Remembered = Remembered::new();
 
 /// A `struct sock *` that the verifier knows as such.
 #[derive(Clone, Copy)]
@@ -30,23 +37,33 @@ impl Sock {
         if sock.0.is_null() || sock.read::<u16>(&SOCK_PROTOCOL) != IPPROTO_TCP {
             return None;
         }
-        let net: *const c_void = sock.read(&SOCK_NET);
-        // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
-        let is_here = !net.is_null() && unsafe { member::read::<u32>(net, &NET_INUM) } == NETNS.load();
-        is_here.then_some(sock)
+        is_here(sock.read(&SOCK_NET)).then_some(sock)
     }
 
-    /// Its place in memory, which names it as long as it lives.
+    /// Its place in memory, which names it as long as it lives, as a number: with the pointer the verifier allows no
+    /// arithmetic. What is read from the stack at a place that it does not know is a number to it (v5.12
+    /// `check_stack_read_var_off`), so the pointer is written to two places and read from either.
     #[inline(always)]
     pub fn key(self) -> u64 {
-        self.0 as u64
+        let mut twice = [core::mem::MaybeUninit::<u64>::uninit(); 2];
+        let twice = twice.as_mut_ptr().cast::<u64>();
+        let either = usize::from(self.read::<u8>(&SOCK_STATE) & 1);
+        // SAFETY: within the array, of which both are written.
+        unsafe {
+            twice.write_volatile(self.0 as u64);
+            twice.add(1).write_volatile(self.0 as u64);
+            twice.add(either).read_volatile()
+        }
     }
 
     /// The name that is never used again.
     #[inline(always)]
     pub fn cookie(self) -> u64 {
-        // SAFETY: the helper takes a socket and returns a number.
-        unsafe { bpf_get_socket_cookie(self.0.cast_mut()) }
+        match self.read(&SOCK_COOKIE) {
+            // SAFETY: the helper takes a socket and returns a number, which it gives now.
+            0 => unsafe { bpf_get_socket_cookie(self.0.cast_mut()) },
+            given => given,
+        }
     }
 
     #[inline(always)]
@@ -91,6 +108,21 @@ impl Sock {
             *address = unsafe { member::read_16_bytes(self.0, v6) };
         }
     }
+}
+
+/// Whether a `struct net *` is the namespace that is looked at. Its number lies beside a counter of its users that every
+/// new socket moves, so it is read once; user space keeps the namespace, and so its place in memory.
+#[inline(always)]
+fn is_here(net: *const c_void) -> bool {
+    if HERE.is(net) {
+        return true;
+    }
+    // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
+    let is_here = !net.is_null() && unsafe { member::read::<u32>(net, &NET_INUM) } == NETNS.load();
+    if is_here {
+        HERE.remember(net);
+    }
+    is_here
 }
 
 /// A `struct tcp_sock *` that the verifier knows as such.
