@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use reports::recording::{Outcome, Side};
+use reports::recording::{Outcome, Side, Tracked};
 
 use crate::{
     support::{ANALYZER, Run, built, needs_root, trace},
@@ -109,6 +109,59 @@ fn many_short_connections_are_opened_accepted_and_closed_as_often_and_none_is_le
     for life in &scene.tcp.lifetimes {
         assert_eq!((life.received_bytes.sum(), life.sent_bytes.sum()), (64 * n, 64 * n));
     }
+}
+
+/// `connections` are opened from nothing and held; every change of state of their two ends must be counted.
+fn held(connections: u64) -> Tracked {
+    let setup = ipv4(&[("ip_local_port_range", "1024 65535")]);
+    let load = format!("bench --hold {connections} --hold-sink --duration 200ms");
+    let scene = scene_of(&setup, &["--", "sh", "-c", &load.replace("bench", &built("bench").display().to_string())]);
+    assert_eq!((scene.kernel("Tcp.ActiveOpens"), scene.kernel("Tcp.PassiveOpens")), (connections, connections));
+    let changes =
+        [("CLOSE", "SYN_SENT"), ("SYN_SENT", "ESTABLISHED"), ("LISTEN", "SYN_RECV"), ("SYN_RECV", "ESTABLISHED")];
+    for (from, to) in changes {
+        assert_eq!(scene.tcp.transition(from, to), connections, "{from} to {to}");
+    }
+    assert_eq!(scene.tcp.transition("ESTABLISHED", "CLOSE"), 2 * connections);
+    scene.tcp.tracked.unwrap()
+}
+
+#[test]
+fn connections_that_share_a_place_in_the_direct_mapped_table_are_followed_all_the_same() {
+    needs_root!();
+    let connections = u64::from(probes::tcp::DIRECT) / 2 + 1_000;
+    let tracked = held(connections);
+    assert_eq!((tracked.from_birth, tracked.open, tracked.let_go, tracked.lost), (2 * connections, 0, 0, 0));
+}
+
+#[test]
+fn connections_beyond_both_tables_are_let_go_and_counted() {
+    needs_root!();
+    let places = u64::from(probes::tcp::DIRECT + probes::tcp::COLLIDED);
+    let connections = places / 2 + 1_000;
+    let tracked = held(connections);
+    // So many ends at one moment may be more than a test build fetches in time.
+    let ends = tracked.from_birth + tracked.let_go + tracked.lost;
+    assert_eq!((ends, tracked.open), (2 * connections, 0), "{tracked:?}");
+    // Few places of the direct-mapped table are left free by so many.
+    assert!((2_000..2_500).contains(&tracked.let_go), "{tracked:?}");
+}
+
+#[test]
+fn changes_of_state_are_counted_also_when_their_records_find_no_place() {
+    needs_root!();
+    let setup = ipv4(&[("tcp_max_tw_buckets", "2000"), ("ip_local_port_range", "1024 65535")]);
+    let server = built("echo-epoll-lt").display().to_string();
+    // The analyzer is the shell's parent: while it is stopped, nobody fetches records.
+    let load =
+        format!("kill -STOP $PPID; {} --connections 50 --rounds 800; kill -CONT $PPID", built("bench").display());
+    let scene = scene_of(&setup, &["--target", &server, "--", "sh", "-c", &load]);
+    let n = 40_000;
+    let tracked = scene.tcp.tracked.unwrap();
+    assert!(tracked.lost > 10_000, "{tracked:?}");
+    assert_eq!((tracked.from_birth + tracked.lost, tracked.open, tracked.let_go), (2 * n, 0, 0));
+    assert_eq!((scene.kernel("Tcp.ActiveOpens"), scene.tcp.transition("CLOSE", "SYN_SENT")), (n, n));
+    assert_eq!((scene.tcp.transition("LISTEN", "SYN_RECV"), scene.tcp.closed()), (n, Some(2 * n)));
 }
 
 #[test]

@@ -136,7 +136,7 @@ impl Connection {
         (1..)
             .zip(self.entered_ns)
             .filter(|&(_, ns)| ns > 0)
-            .map(|(new, _)| ((self.came_from >> (4 * new)) as u32 % STATES, new))
+            .map(|(new, _)| ((self.came_from >> (4 * new) & 15) as u32, new))
     }
 }
 

@@ -15,6 +15,7 @@ const SOCKET_BITS: u32 = 11;
 /// few pages are touched, and the sockets of any aligned 32 MiB have places of their own.
 #[inline(always)]
 #[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "the upper bits are cut off on purpose")]
 pub const fn direct_place(socket: u64) -> u32 {
     let within = socket >> SOCKET_BITS;
     // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4): the upper bits are mixed best.

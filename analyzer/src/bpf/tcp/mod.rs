@@ -181,14 +181,10 @@ impl<S: Sink> TcpProbes<S> {
     fn open(&self) -> Result<Vec<Connection>> {
         let direct = Array::<_, Value<Connection>>::try_from(self.map("DIRECT")?)?;
         let collided = HashMap::<_, u64, Value<Connection>>::try_from(self.map("COLLIDED")?)?;
-        let mut open = Vec::new();
-        for connection in direct.iter() {
-            open.extend(Some(connection?.0).filter(|connection| connection.socket != 0));
-        }
-        for entry in collided.iter() {
-            open.push(entry?.1.0);
-        }
-        Ok(open)
+        let direct = direct.iter().map(|entry| Ok(entry?.0));
+        let collided = collided.iter().map(|entry| Ok(entry?.1.0));
+        // A place that is free belongs to no socket.
+        direct.chain(collided).filter(|entry| entry.as_ref().map_or(true, |one: &Connection| one.socket != 0)).collect()
     }
 
     /// The changes of state of which no record tells.
