@@ -1,10 +1,8 @@
 //! Adds up the records of connections: pure, and bounded whatever the traffic.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    net::SocketAddr,
-};
+use std::{collections::BTreeMap, net::SocketAddr};
 
+use foldhash::HashMap;
 use probes::tcp::{Connection, flag, state};
 use reports::{
     histogram::Recorder,

@@ -98,7 +98,7 @@ impl Line {
             }),
             reset_received: end.has(flag::RESET_RECEIVED),
             reset_sent: end.has(flag::RESET_SENT),
-            states_ns: end.states().into_iter().map(|(state, ns)| (state_name(state), ns)).collect(),
+            states_ns: end.states().map(|(state, ns)| (state_name(state), ns)).collect(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! How often each remote address was used, and how long nothing was between.
 
-use std::{collections::HashMap, net::SocketAddr};
+use std::net::SocketAddr;
 
+use foldhash::HashMap;
 use reports::{
     histogram::{Histogram, Recorder},
     recording::{Peer, Side},

@@ -49,6 +49,8 @@ pub fn of(sock: Sock) -> Option<&'static mut Connection> {
 /// `connect()` of the process that runs now. The local port is not chosen yet.
 #[inline(always)]
 pub fn connecting(sock: Sock, old: u32, now: u64) {
+    // The same socket may connect once more.
+    end(sock.key());
     let Some(connection) = begin(sock) else { return changed(old, state::SYN_SENT) };
     connection.flags = flag::ACTIVE;
     enter(connection, old, state::SYN_SENT, now);
@@ -73,10 +75,7 @@ pub fn accepting(sock: Sock, now: u64) {
 /// A record for a socket, with nothing in it but the name.
 #[inline(always)]
 fn begin(sock: Sock) -> Option<&'static mut Connection> {
-    let key = sock.key();
-    // The same socket may connect once more.
-    end(key);
-    let Some(connection) = table::take(key) else {
+    let Some(connection) = table::take(sock.key()) else {
         count(Counter::LetGo);
         return None;
     };

@@ -48,8 +48,9 @@ pub fn find(socket: u64) -> Option<&'static mut Connection> {
 #[inline(always)]
 pub fn take(socket: u64) -> Option<&'static mut Connection> {
     let direct = direct(socket)?;
-    // Another CPU may be faster.
-    if direct.socket == 0 && atomic::compare_exchange(&mut direct.socket, 0, socket) == 0 {
+    // Another CPU may be faster; this very socket's is a record whose end was not seen.
+    let was = if direct.socket == 0 { atomic::compare_exchange(&mut direct.socket, 0, socket) } else { direct.socket };
+    if was == 0 || was == socket {
         clear(direct);
         return Some(direct);
     }
