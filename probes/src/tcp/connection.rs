@@ -130,13 +130,17 @@ impl Connection {
         is_first
     }
 
-    /// The changes of state that it has noted, each as the state before and the one after.
+    /// The change into a state, as the state before and this one; `None` when none is noted.
     #[inline(always)]
+    #[must_use]
+    pub fn change_into(&self, new: u32) -> Option<(u32, u32)> {
+        let entered = *self.entered_ns.get(new.wrapping_sub(1) as usize)?;
+        (entered > 0).then_some(((self.came_from >> (4 * new) & 15) as u32, new))
+    }
+
+    /// The changes of state that it has noted, by the states that they led into.
     pub fn changes(&self) -> impl Iterator<Item = (u32, u32)> {
-        (1..)
-            .zip(self.entered_ns)
-            .filter(|&(_, ns)| ns > 0)
-            .map(|(new, _)| ((self.came_from >> (4 * new) & 15) as u32, new))
+        (1..STATES).filter_map(|new| self.change_into(new))
     }
 }
 
