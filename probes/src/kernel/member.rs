@@ -16,20 +16,20 @@ pub unsafe fn read<T: Copy>(base: *const c_void, offset: &Offset) -> T {
     unsafe { core::ptr::read_volatile(base.cast::<u8>().add(offset.load() as usize).cast::<T>()) }
 }
 
-/// Reads an array of 16 bytes: an IPv6 address, a command's name. Two loads, which the verifier lets go anywhere in an
-/// array (v6.1 `btf_struct_walk`).
+/// Copies an array of 16 bytes: an IPv6 address, a command's name. Two loads, which the verifier lets go anywhere in an
+/// array (v6.1 `btf_struct_walk`), and two stores: left alone, LLVM stores bytes.
 ///
 /// # Safety
-/// As for [`read`].
+/// As for [`read`]; `to` must be aligned to 8 bytes.
 #[inline(always)]
-pub unsafe fn read_16_bytes(base: *const c_void, offset: &Offset) -> [u8; 16] {
+pub unsafe fn copy_16_bytes(base: *const c_void, offset: &Offset, to: &mut [u8; 16]) {
     // SAFETY: the caller's.
-    let halves: [u64; 2] = unsafe {
+    unsafe {
         let from = base.cast::<u8>().add(offset.load() as usize).cast::<u64>();
-        [core::ptr::read_volatile(from), core::ptr::read_volatile(from.add(1))]
-    };
-    // SAFETY: of one size, and every value is one of bytes.
-    unsafe { core::mem::transmute::<[u64; 2], [u8; 16]>(halves) }
+        let to = to.as_mut_ptr().cast::<u64>();
+        to.write_volatile(from.read_volatile());
+        to.add(1).write_volatile(from.add(1).read_volatile());
+    }
 }
 
 /// The thread that runs now, as a pointer that storage and member reads accept.

@@ -83,7 +83,12 @@ pub struct Connection {
     pub reserved: [u64; 2],
 }
 
-const _: () = assert!(size_of::<Connection>() == 256);
+const _: () = assert!(
+    size_of::<Connection>() == 256
+        && core::mem::offset_of!(Connection, source) == 128
+        && core::mem::offset_of!(Connection, destination) == 144
+        && core::mem::offset_of!(Connection, comm) == 160
+);
 
 impl Connection {
     /// Nothing known.

@@ -13,10 +13,10 @@ use crate::maps::{MARKS, TASK_COMM, TASK_GROUP_LEADER, TASK_TGID};
 pub fn own(connection: &mut Connection) {
     let task = current_task();
     connection.group = group_of(task);
-    // SAFETY: a BTF pointer, the offsets are from the kernel's BTF.
+    // SAFETY: a BTF pointer, the offsets are from the kernel's BTF, and the record's arrays are aligned.
     unsafe {
         connection.tgid = member::read(task, &TASK_TGID);
-        connection.comm = member::read_16_bytes(task, &TASK_COMM);
+        member::copy_16_bytes(task, &TASK_COMM, &mut connection.comm);
     }
 }
 

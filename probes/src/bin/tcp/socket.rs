@@ -104,8 +104,8 @@ impl Sock {
             (address[10], address[11]) = (0xff, 0xff);
             address[12..].copy_from_slice(&self.read::<u32>(v4).to_ne_bytes());
         } else {
-            // SAFETY: a BTF pointer, the offset is from the kernel's BTF.
-            *address = unsafe { member::read_16_bytes(self.0, v6) };
+            // SAFETY: a BTF pointer, the offset is from the kernel's BTF, and the record's arrays are aligned.
+            unsafe { member::copy_16_bytes(self.0, v6, address) }
         }
     }
 }
