@@ -28,7 +28,7 @@ use aya_ebpf::{bindings::BPF_NOEXIST, cty::c_void, macros::btf_tracepoint, progr
 use probes::{
     ABSENT,
     kernel::{
-        counting::add_shared,
+        atomic,
         member::{self, current_task},
     },
     tcp::{Counter, Listener, UNTRACED, flag, state},
@@ -90,7 +90,7 @@ fn tcp_retransmit_synack(ctx: BtfTracePointContext) -> i32 {
     if let Some(listener) = Sock::of_interest(ctx.arg(0)) {
         count(Counter::SynAckRetransmit);
         if let Some(listener) = listener_of(listener) {
-            add_shared(&mut listener.syn_ack_retransmits, 1);
+            atomic::add(&mut listener.syn_ack_retransmits, 1);
         }
     }
     0
@@ -109,9 +109,9 @@ fn kfree_skb(ctx: BtfTracePointContext) -> i32 {
     }
     let Some(sock) = Sock::of_interest(ctx.arg(3)).filter(|sock| sock.state() == state::LISTEN) else { return 0 };
     if let Some(listener) = listener_of(sock) {
-        add_shared(&mut listener.dropped_segments, 1);
+        atomic::add(&mut listener.dropped_segments, 1);
         if reason == REASON_LISTEN_OVERFLOW.load() {
-            add_shared(&mut listener.final_ack_drops, 1);
+            atomic::add(&mut listener.final_ack_drops, 1);
         }
     }
     0

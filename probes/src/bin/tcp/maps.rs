@@ -7,7 +7,7 @@ use aya_ebpf::{
 };
 use probes::{
     ABSENT,
-    kernel::{counting::add_shared, member::Offset, task_storage::TaskStorage},
+    kernel::{atomic, member::Offset, task_storage::TaskStorage},
     tcp::{COUNTERS, Counter, Listener, STATES},
 };
 
@@ -97,6 +97,6 @@ offsets!(
 pub fn count(counter: Counter) {
     if let Some(slot) = COUNTS.get_ptr_mut(counter as u32) {
         // SAFETY: aligned memory that lives as long as the map, and other programs reach it in this way alone.
-        unsafe { add_shared(&mut *slot, 1) }
+        unsafe { atomic::add(&mut *slot, 1) }
     }
 }
